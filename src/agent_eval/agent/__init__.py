@@ -1,0 +1,18 @@
+"""The decision-maker: what it reads, how it asks a model, how it understands the reply, and its hands on the device."""
+
+from agent_eval.agent.device import UiautomatorDevice, app_name
+from agent_eval.agent.parse import parse_reply
+from agent_eval.agent.policy import ModelPolicy
+from agent_eval.agent.prompt import SYSTEM_PROMPT, observation_text, tool_schemas
+from agent_eval.agent.screen import read_screen
+
+__all__ = [
+    "SYSTEM_PROMPT",
+    "ModelPolicy",
+    "UiautomatorDevice",
+    "app_name",
+    "observation_text",
+    "parse_reply",
+    "read_screen",
+    "tool_schemas",
+]

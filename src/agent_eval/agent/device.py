@@ -1,0 +1,175 @@
+"""The agent's hands and eyes on any phone that uiautomator2 drives: simulated or real. Knows nothing of goals."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from agent_eval.actions import (
+    Action,
+    GiveUp,
+    LongPress,
+    OpenApp,
+    PressKey,
+    Swipe,
+    Tap,
+    TaskComplete,
+    TypeText,
+    Wait,
+)
+from agent_eval.agent.prompt import plain
+from agent_eval.agent.screen import read_screen
+from agent_eval.errors import DeviceFault
+from agent_eval.types import ActionResult, Bounds, Element, Observation
+
+if TYPE_CHECKING:
+    import uiautomator2
+
+APPS: dict[str, tuple[str, ...]] = {
+    "Calculator": ("com.android.calculator2", "com.google.android.calculator"),
+    "Camera": ("com.android.camera2", "com.google.android.GoogleCamera"),
+    "Clock": ("com.android.deskclock", "com.google.android.deskclock"),
+    "Contacts": ("com.android.contacts", "com.google.android.contacts"),
+    "Messages": ("com.android.messaging", "com.google.android.apps.messaging"),
+    "Settings": ("com.android.settings",),
+}
+"""Name under the icon to the packages that carry it: AOSP first, then Google's."""
+
+_LAUNCHERS = ("com.android.launcher3", "com.google.android.apps.nexuslauncher")
+_NAMES = {package: name for name, packages in APPS.items() for package in packages}
+_NAMES |= {"com.android.systemui": "System"} | dict.fromkeys(
+    _LAUNCHERS, "Launcher"
+)
+
+_SWIPE_SPAN = {"up": (0, -0.25), "down": (0, 0.25), "left": (-0.35, 0), "right": (0.35, 0)}
+"""How far the finger moves from the middle of the screen on either side, as shares of width and height."""
+_SWIPE_STEPS = 20
+_WAIT_S = 1.0
+
+
+def app_name(package: str) -> str:
+    """Return the name that people use for a package, or the package itself."""
+    return _NAMES.get(package, package)
+
+
+class UiautomatorDevice:
+    """Implements ``contracts.Device`` over a ``uiautomator2.Device``.
+
+    Args:
+        client: A connected device; the simulator's in-process one or a real one.
+    """
+
+    def __init__(self, client: uiautomator2.Device) -> None:
+        self._client = client
+        self._elements: tuple[Element, ...] = ()
+        self._size: tuple[int, int] = (0, 0)
+
+    def observe(self) -> Observation:
+        """Read the screen; the numbers of its elements hold until the next call."""
+        observation = read_screen(self._dump(), _NAMES)
+        self._elements = observation.elements
+        return observation
+
+    def perform(self, action: Action) -> ActionResult:
+        """Carry out an action on the elements of the last observation."""
+        try:
+            return self._perform(action)
+        except DeviceFault:
+            raise
+        except _client_errors() as error:
+            raise DeviceFault(f"the device failed at {action.name}: {error}", hint="is it still connected?") from error
+
+    def close(self) -> None:
+        """Let the device go; uiautomator2 keeps no connection open between calls."""
+        self._elements = ()
+
+    def _dump(self) -> str:
+        try:
+            return str(self._client.dump_hierarchy())
+        except _client_errors() as error:
+            raise DeviceFault(f"the device shows no screen: {error}", hint="is it still connected?") from error
+
+    def _perform(self, action: Action) -> ActionResult:
+        match action:
+            case Tap(index=index) | LongPress(index=index) | TypeText(index=index) | Swipe(index=int(index)):
+                if index >= len(self._elements):
+                    last = len(self._elements) - 1
+                    return ActionResult("rejected", f"There is no element {index}; the screen has 0 to {last}.")
+                return self._on_element(action, self._elements[index])
+            case Swipe(direction=direction):
+                width, height = self._window_size()
+                dx, dy = _SWIPE_SPAN[direction]
+                x, y = width / 2, height / 2
+                self._swipe(x - dx * width, y - dy * height, x + dx * width, y + dy * height)
+                return ActionResult("done", f"Swiped {direction}.", f"swipe {direction}")
+            case PressKey(key=key):
+                self._client.press(key)
+                return ActionResult("done", f"Pressed {key}.", f"key {key}")
+            case OpenApp(app=name):
+                return self._open_app(name)
+            case Wait():
+                self._client.sleep(_WAIT_S)
+                return ActionResult("done", "Waited.", "wait")
+            case TaskComplete() | GiveUp():
+                return ActionResult("done", "Declared.", action.name)
+
+    def _on_element(self, action: Tap | LongPress | TypeText | Swipe, element: Element) -> ActionResult:
+        target = f"{element.role} {element.label}"
+        x, y = element.bounds.center
+        match action:
+            case Tap():
+                self._client.click(x, y)
+                states = f", which was {' and '.join(element.states)}" if element.states else ""
+                return ActionResult("done", f"Tapped {plain(element.label)}{states}.", target)
+            case LongPress():
+                self._client.long_click(x, y)
+                return ActionResult("done", f"Held {plain(element.label)}.", target)
+            case TypeText(text=text):
+                if element.role != "field":
+                    return ActionResult("rejected", f"{plain(element.label)} is no input field.", target)
+                self._client.click(x, y)
+                self._client.send_keys(text, clear=True)
+                return ActionResult("done", f"Typed {plain(text)} into {plain(element.label)}.", f"{target} {text}")
+            case Swipe(direction=direction):
+                self._swipe(*_across(element.bounds, direction))
+                return ActionResult("done", f"Swiped {direction} on {plain(element.label)}.", f"{target} {direction}")
+
+    def _open_app(self, name: str) -> ActionResult:
+        known = {label.casefold(): packages for label, packages in APPS.items()}
+        candidates = known.get(name.strip().casefold())
+        if candidates is None:
+            return ActionResult("rejected", f"There is no app {plain(name)}; the apps are {', '.join(APPS)}.")
+        installed = set(self._client.app_list())
+        package = next((candidate for candidate in candidates if candidate in installed), None)
+        if package is None:
+            return ActionResult("rejected", f"The app {plain(name)} is not installed.")
+        self._client.app_start(package)
+        return ActionResult("done", f"Opened {app_name(package)}.", f"app {package}")
+
+    def _swipe(self, x1: float, y1: float, x2: float, y2: float) -> None:
+        self._client.swipe(int(x1), int(y1), int(x2), int(y2), steps=_SWIPE_STEPS)
+
+    def _window_size(self) -> tuple[int, int]:
+        if self._size == (0, 0):
+            width, height = self._client.window_size()
+            self._size = (int(width), int(height))
+        return self._size
+
+
+def _across(bounds: Bounds, direction: str) -> tuple[int, int, int, int]:
+    """Return a finger's way across an element, from one edge to the other, just inside it."""
+    x, y = bounds.center
+    left, top, right, bottom = bounds.left + 1, bounds.top + 1, bounds.right - 2, bounds.bottom - 2
+    return {
+        "right": (left, y, right, y),
+        "left": (right, y, left, y),
+        "down": (x, top, x, bottom),
+        "up": (x, bottom, x, top),
+    }[direction]
+
+
+def _client_errors() -> tuple[type[Exception], ...]:
+    """Return what uiautomator2 and adbutils raise when a device fails; imported only once a device is in use."""
+    import adbutils
+    from uiautomator2.exceptions import BaseException as ClientError
+
+    return ClientError, adbutils.AdbError, OSError

@@ -1,0 +1,358 @@
+"""The command line: one function per command, each importing what it needs. Data goes to stdout, progress to stderr.
+
+Exit codes: 0 done; 1 the answer is no (a replay that differs, a recommendation without enough evidence is still 0);
+2 bad input; 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agent_eval import __version__
+from agent_eval.errors import AgentEvalError, OperatorError
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+
+    from agent_eval.contracts import Instance
+    from agent_eval.matrix import WorkUnit
+    from agent_eval.records import EpisodeRecord, RunFolder
+    from agent_eval.types import Priority
+    from agent_eval.wiring import RunOptions
+
+_PRIORITIES = ("speed", "fidelity", "agentic")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code."""
+    options = _parser().parse_args(arguments)
+    try:
+        code: int = options.command(options)
+    except AgentEvalError as error:
+        print(f"agent-eval: error: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("agent-eval: interrupted; nothing recorded is lost", file=sys.stderr)
+        print("hint: repeat the same command to go on", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        # the reader of our output went away, as `head` does; what is left unwritten is not wanted
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    return code
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# commands
+
+
+def _run(options: argparse.Namespace) -> int:
+    # libgomp spins while it waits, which starves the phone on a busy machine; it reads this once, when torch is loaded
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+
+    from agent_eval import wiring
+    from agent_eval.episode import EpisodeLimits
+    from agent_eval.matrix import draw_instances, run_matrix, work_units
+    from agent_eval.records import RunFolder
+    from agent_eval.types import Sampling
+
+    chosen = _run_options(options)
+    tasks = wiring.find_tasks(chosen.tasks)
+    folder = wiring.find_checkpoint(chosen.model)
+    instances = draw_instances(tasks, chosen.instances, chosen.seed)
+    configuration = wiring.configuration_of(chosen, folder, instances)
+    out = Path(options.out) if options.out else wiring.default_run_folder(chosen)
+    stale = wiring.stale_reason(folder, configuration.prompt_digest)
+    if stale:
+        _tell(f"warning: the model {chosen.model!r} does not fit this version: {stale}")
+        _tell("hint: `agent-eval train` makes one that does")
+    models = {build: wiring.open_model(folder, build, thinking=chosen.thinking) for build in chosen.builds}
+    notes = {build: model.notes for build, model in models.items()}
+    run = RunFolder.create_or_resume(out, wiring.manifest_of(configuration, folder, notes))
+    device, phone = wiring.open_sim()
+    sampling = Sampling(seed=chosen.seed, max_tokens=chosen.max_tokens)
+
+    def place(build: str) -> wiring.Place:
+        return wiring.Place(wiring.open_policy(models[build], sampling), device, phone)
+
+    units, recorded = list(work_units(chosen.builds, instances)), run.episodes()
+    _tell(f"run folder: {out} ({len({r.episode for r in recorded})} of {len(units)} episodes recorded before)")
+    limits = EpisodeLimits(chosen.stop_on_loop, chosen.max_episode_s)
+    try:
+        with run.sink() as sink, _Progress(units, recorded) as progress:
+            run_matrix(units, recorded, place, sink, limits, progress.record)
+    finally:
+        device.close()
+    _print_report(run)
+    _print_recommendation(run, "agentic")
+    return 0
+
+
+def _report(options: argparse.Namespace) -> int:
+    _print_report(_open_run(options.run))
+    return 0
+
+
+def _recommend(options: argparse.Namespace) -> int:
+    _print_recommendation(_open_run(options.run), options.priority)
+    return 0
+
+
+def _tasks(options: argparse.Namespace) -> int:
+    from rich.table import Table
+
+    from agent_eval.tasks import SUITES, TASKS
+
+    del options
+    table = Table("task", "tier", "traits", "goal, for example", box=None, pad_edge=False)
+    for name, task in TASKS.items():
+        table.add_row(name, str(task.tier), ", ".join(task.traits), task.draw(0).goal)
+    console = _console()
+    console.print(table)
+    for name, members in SUITES.items():
+        console.print(f"suite {name}: {len(members)} tasks", highlight=False)
+    return 0
+
+
+def _replay(options: argparse.Namespace) -> int:
+    from agent_eval import wiring
+    from agent_eval.errors import UnknownName
+    from agent_eval.replay import replay_episode
+    from agent_eval.tasks import TASKS
+
+    run = _open_run(options.run)
+    records = {record.episode: record for record in run.episodes()}
+    record = records.get(options.episode)
+    if record is None:
+        raise UnknownName("episode", options.episode, list(records)[:5], hint="an episode is BUILD/TASK/SEED")
+    if record.task not in TASKS:
+        raise UnknownName("task", record.task, TASKS, hint="the run was recorded with tasks that are not here")
+    instance = TASKS[record.task].draw(record.seed)
+    _require_same_instance(record, instance)
+    device, phone = wiring.open_sim()
+    steps = replay_episode(record, instance, device, phone)
+    for step in steps:
+        print(f"{'same' if step.same else 'DIFFERS'}  {step.number:3d}  {step.reached}  {step.call}")
+    if not steps[-1].same:
+        print(f"replay differs at step {steps[-1].number}: recorded {steps[-1].expected}, reached {steps[-1].reached}")
+        return 1
+    print(f"replay of {record.episode} reached all {len(steps)} recorded snapshots")
+    return 0
+
+
+def _train(options: argparse.Namespace) -> int:
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    from agent_eval.training import TrainingPlan, train_nano
+
+    train_nano(Path(options.out), TrainingPlan(seed=options.seed, steps=options.steps), _tell)
+    return 0
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# options
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="agent-eval", description="Which build of a language model may I ship on this device, and how do I know?"
+    )
+    parser.add_argument("--version", action="version", version=f"agent-eval {__version__}")
+    commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
+
+    run = _command(commands, "run", _run, "let builds attempt tasks; repeat the command to resume")
+    run.add_argument("--builds", default="bf16,w4a16,w4a8", help="comma-separated; the first is the reference")
+    run.add_argument("--tasks", default="default", help="comma-separated tasks, or a suite (default: %(default)s)")
+    run.add_argument("--instances", type=_positive, default=5, help="instances per task (default: %(default)s)")
+    run.add_argument("--model", default="nano", help="nano, or a checkpoint folder (default: %(default)s)")
+    run.add_argument("--out", help="run folder (default: runs/MODEL-DIGEST, the same for the same options)")
+    run.add_argument("--seed", type=_natural, default=0, help="first instance seed (default: %(default)s)")
+    run.add_argument("--max-tokens", type=_positive, default=256, help="most tokens of one reply (default: 256)")
+    run.add_argument("--max-seconds", type=_seconds, help="wall-clock limit of an episode; makes runs irreproducible")
+    run.add_argument("--stop-on-loop", action="store_true", help="end an episode when it loops, not only flag it")
+    run.add_argument("--no-thinking", action="store_true", help="open replies after the thinking part")
+
+    report = _command(commands, "report", _report, "print what a run shows")
+    report.add_argument("run", help="run folder")
+
+    recommend = _command(commands, "recommend", _recommend, "advise a build for this machine, or say what is missing")
+    recommend.add_argument("run", help="run folder")
+    recommend.add_argument("--priority", choices=_PRIORITIES, default="agentic", help="(default: %(default)s)")
+
+    _command(commands, "tasks", _tasks, "list the tasks and suites")
+
+    replay = _command(commands, "replay", _replay, "play a recorded episode again and compare the phone's states")
+    replay.add_argument("run", help="run folder")
+    replay.add_argument("episode", help="BUILD/TASK/SEED")
+
+    train = _command(commands, "train", _train, "train the embedded model on this project's phone")
+    train.add_argument("--out", required=True, help="checkpoint folder to write")
+    train.add_argument("--seed", type=_natural, default=0, help="(default: %(default)s)")
+    train.add_argument("--steps", type=_positive, default=2000, help="optimisation steps (default: %(default)s)")
+    return parser
+
+
+def _command(
+    commands: argparse._SubParsersAction[argparse.ArgumentParser],
+    name: str,
+    function: Callable[[argparse.Namespace], int],
+    summary: str,
+) -> argparse.ArgumentParser:
+    command = commands.add_parser(name, help=summary, description=summary[0].upper() + summary[1:] + ".")
+    command.set_defaults(command=function)
+    return command
+
+
+def _run_options(options: argparse.Namespace) -> RunOptions:
+    from agent_eval import wiring
+
+    tasks = wiring.find_tasks(_names(options.tasks, "--tasks"))
+    return wiring.RunOptions(
+        builds=wiring.check_builds(_names(options.builds, "--builds")),
+        tasks=tuple(task.name for task in tasks),
+        instances=options.instances,
+        seed=options.seed,
+        model=options.model,
+        max_tokens=options.max_tokens,
+        thinking=not options.no_thinking,
+        stop_on_loop=options.stop_on_loop,
+        max_episode_s=options.max_seconds,
+    )
+
+
+def _names(text: str, option: str) -> tuple[str, ...]:
+    names = tuple(name.strip() for name in text.split(",") if name.strip())
+    if not names:
+        raise OperatorError(f"{option} is empty: {text!r}", hint="pass comma-separated names")
+    return names
+
+
+def _positive(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1")
+    return int(text)
+
+
+def _natural(text: str) -> int:
+    if not text.isascii() or not text.isdigit():
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 0")
+    return int(text)
+
+
+def _seconds(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 < value < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number above 0")
+    return value
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# output
+
+
+def _open_run(path: str) -> RunFolder:
+    from agent_eval.records import RunFolder
+
+    return RunFolder.open(Path(path))
+
+
+def _require_same_instance(record: EpisodeRecord, instance: Instance) -> None:
+    if (record.goal, record.parameters) != (instance.goal, dict(instance.parameters)):
+        raise OperatorError(
+            f"{record.episode} was recorded with the goal {record.goal!r}; this version draws {instance.goal!r}",
+            hint="replay with the version of agent-eval that the run's manifest names",
+        )
+
+
+def _print_report(run: RunFolder) -> None:
+    from agent_eval.reports.tables import render_report
+
+    _print(render_report(run.manifest, run.episodes(), run=str(run.path)))
+
+
+def _print_recommendation(run: RunFolder, priority: Priority) -> None:
+    from agent_eval.reports import evidence_of
+    from agent_eval.reports.tables import render_recommendation
+    from agent_eval.spark_backend.probe import probe_machine
+    from agent_eval.spark_backend.weight_path import select
+
+    probe = probe_machine()
+    evidence = evidence_of(run.manifest, run.episodes(), run=str(run.path))
+    _print(render_recommendation(probe, priority, select(probe, priority, evidence), evidence))
+
+
+def _print(renderable: RenderableType) -> None:
+    _console().print(renderable)
+
+
+def _console() -> Console:
+    from rich.console import Console
+
+    return Console(highlight=False)
+
+
+def _tell(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
+
+
+class _Progress:
+    """Running counts per build: a live table on a terminal, one line per block elsewhere."""
+
+    def __init__(self, units: Sequence[WorkUnit], recorded: Sequence[EpisodeRecord]) -> None:
+        from rich.console import Console
+        from rich.live import Live
+
+        self._units = list(units)
+        self._builds = list(dict.fromkeys(unit.build for unit in units))
+        self._records = {record.episode: record for record in recorded}
+        console = Console(stderr=True, highlight=False)
+        self._live = Live(self._table(), console=console, transient=True) if console.is_terminal else None
+
+    def __enter__(self) -> _Progress:
+        if self._live:
+            self._live.start()
+        return self
+
+    def __exit__(self, *details: object) -> None:
+        if self._live:
+            self._live.stop()
+
+    def record(self, record: EpisodeRecord) -> None:
+        """Count a new record and show it."""
+        self._records[record.episode] = record
+        if self._live:
+            self._live.update(self._table())
+            return
+        block = [u for u in self._units if u.block == record.block]
+        if all(unit.episode in self._records for unit in block):
+            labels = " · ".join(
+                f"{b} {self._records[f'{b}/{block[0].instance.id}'].outcome.label}" for b in self._builds
+            )
+            last = self._units[-1].block + 1
+            _tell(f"block {record.block + 1:{len(str(last))}d}/{last}  {block[0].instance.id:24} {labels}")
+
+    def _table(self) -> RenderableType:
+        from rich.table import Table
+
+        from agent_eval.outcome import LABELS
+
+        table = Table("build", "episodes", "tokens/s", box=None, pad_edge=False)
+        records = list(self._records.values())
+        shown = [label for label in LABELS if any(r.outcome.label == label for r in records)]
+        for label in shown:
+            table.add_column(label.replace("_", " "), justify="right")
+        for build in self._builds:
+            mine = [record for record in records if record.build == build]
+            timings = [step.timing for record in mine for step in record.steps if step.timing]
+            tokens, seconds = sum(t.decode_tokens for t in timings), sum(t.decode_s for t in timings)
+            total = sum(unit.build == build for unit in self._units)
+            counts = [str(sum(record.outcome.label == label for record in mine)) for label in shown]
+            table.add_row(build, f"{len(mine)}/{total}", f"{tokens / seconds:.0f}" if seconds else "", *counts)
+        return table

@@ -1,0 +1,1 @@
+"""The phone as uiautomator2 sees it."""

@@ -1,0 +1,326 @@
+"""Views: what a screen is made of, where it lies, and which view a finger meets. Knows no app, phone or pixel colours.
+
+Screens are built afresh from state by functions that return a tree of ``View``; ``lay_out`` then gives each view its
+rectangle. Lengths are pixels; ``dp`` converts. A view whose rectangle is clipped away has ``bounds`` None and keeps its
+place among its siblings, so the numbering in a dump has gaps, as on a real phone.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from agent_eval.types import Bounds
+
+DENSITY = 2
+MATCH = -1
+WRAP = -2
+_ENDLESS = 1 << 20
+
+NOWHERE = Bounds(0, 0, 0, 0)
+Arrange = Literal["frame", "column", "row"]
+Pad = tuple[int, int, int, int]
+
+
+def dp(length: float) -> int:
+    """Convert density-independent pixels to pixels."""
+    return round(length * DENSITY)
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """What an input field accepts."""
+
+    name: str
+    """Key of its text among the page's variables."""
+    numeric: bool = False
+    max_length: int = 0
+    """Most characters, or 0 for no limit."""
+    select_on_focus: bool = False
+    """Focusing selects everything, so that typing replaces it."""
+
+    def accept(self, text: str) -> str:
+        """Return the part of a text that the field keeps."""
+        if self.numeric:
+            text = "".join(character for character in text if character in "0123456789")
+        text = text.replace("\n", " ")
+        return text[: self.max_length] if self.max_length else text
+
+
+@dataclass(slots=True, weakref_slot=True, eq=False)
+class View:
+    """One node of a screen, as its author writes it; the last fields are filled in by ``lay_out``."""
+
+    cls: str
+    children: Sequence[View] = ()
+    id: str = ""
+    text: str = ""
+    desc: str = ""
+    hint: str = ""
+
+    arrange: Arrange = "frame"
+    width: int = MATCH
+    height: int = WRAP
+    weight: int = 0
+    """Share of the length that is left over in a row or column."""
+    pad: Pad = (0, 0, 0, 0)
+    gap: int = 0
+    align: tuple[float, float] = (0.0, 0.0)
+    """Place in the parent's cell: 0 is left or top, 1 is right or bottom."""
+
+    size: int = 28
+    bold: bool = False
+    ink: str = "text"
+    fill: str = ""
+    icon: str = ""
+    justify: float = 0.0
+    """Place of the text across its own rectangle: 0 is left, 0.5 the middle."""
+
+    clickable: bool = False
+    long_clickable: bool = False
+    checkable: bool = False
+    checked: bool = False
+    enabled: bool = True
+    focusable: bool = False
+    focused: bool = False
+    selected: bool = False
+    password: bool = False
+    scrollable: bool = False
+
+    on_tap: Callable[[], object] | None = None
+    on_hold: Callable[[], object] | None = None
+    on_slide: Callable[[float], object] | None = None
+    """Called with the finger's position along the view, 0 to 1, when touched and while dragged."""
+    slide_inset: int = 0
+    """Pixels at each end where a slider's thumb stops."""
+    level: float = 0.0
+    """Position of a slider, 0 to 1."""
+    field: Field | None = None
+
+    scroll: str = ""
+    """Name of the scroll position of a scrolling column or row."""
+    offset: int = 0
+
+    rect: Bounds = NOWHERE
+    """Where it lies, before clipping."""
+    bounds: Bounds | None = None
+    """What of it can be seen; None for nothing."""
+    reach: int = 0
+    """Largest scroll offset."""
+    measured: tuple[int, int] = (0, 0)
+
+    def visible(self) -> Iterator[View]:
+        """Yield this view and those below it that can be seen, in document order."""
+        if self.bounds is not None:
+            yield self
+            for child in self.children:
+                yield from child.visible()
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# text
+
+_NARROW, _SLIM, _WIDE = frozenset("ijl.,:;'|!· "), frozenset('ftrI()[]-\u2011"/'), frozenset("mwMW@%—…")
+
+
+@functools.lru_cache(maxsize=8192)
+def text_width(text: str, size: int) -> int:
+    """Estimate the width of one line from classes of letters: the same on every machine, unlike a font."""
+    total = 0
+    for character in text:
+        if character in _NARROW:
+            total += 26
+        elif character in _SLIM:
+            total += 36
+        elif character in _WIDE:
+            total += 86
+        elif character.isupper():
+            total += 66
+        else:
+            total += 56
+    return (total * size + 99) // 100
+
+
+@functools.lru_cache(maxsize=8192)
+def text_lines(text: str, size: int, width: int) -> tuple[str, ...]:
+    """Break a text at spaces so that each line fits the width; a single longer word stays whole."""
+    lines = []
+    for paragraph in text.split("\n"):
+        line = ""
+        for word in paragraph.split(" "):
+            longer = f"{line} {word}" if line else word
+            if line and text_width(longer, size) > width:
+                lines.append(line)
+                line = word
+            else:
+                line = longer
+        lines.append(line)
+    return tuple(lines)
+
+
+def line_height(size: int) -> int:
+    """Return the distance between the baselines of two lines."""
+    return size * 4 // 3
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# layout
+
+
+def lay_out(root: View, area: Bounds) -> list[View]:
+    """Give every view below a root its rectangle; the root gets the area, or what it asks for, placed by ``align``.
+
+    Returns:
+        The views that scroll and can be seen.
+    """
+    scrolling: list[View] = []
+    width, height = _measure(root, area.right - area.left, area.bottom - area.top)
+    left = area.left + int((area.right - area.left - width) * root.align[0])
+    top = area.top + int((area.bottom - area.top - height) * root.align[1])
+    _place(root, left, top, width, height, area, scrolling)
+    return scrolling
+
+
+def _measure(view: View, most_width: int, most_height: int) -> tuple[int, int]:
+    left, top, right, bottom = view.pad
+    inner_width = (view.width if view.width >= 0 else most_width) - left - right
+    inner_height = (view.height if view.height >= 0 else most_height) - top - bottom
+    across, down = 0, 0
+    children = view.children
+    if children:
+        if view.arrange == "column":
+            space = _ENDLESS if view.scroll else inner_height
+            shares = 0
+            down = view.gap * (len(children) - 1)
+            for child in children:
+                if child.weight:
+                    shares += child.weight
+                    continue
+                width, height = _measure(child, inner_width, max(space - down, 0))
+                down += height
+                across = max(across, width)
+            if shares:
+                left_over = max(space - down, 0)
+                for child in children:
+                    if child.weight:
+                        width, height = _measure(child, inner_width, left_over * child.weight // shares)
+                        child.measured = (width, left_over * child.weight // shares)
+                        across = max(across, width)
+                down = max(down, inner_height)
+        elif view.arrange == "row":
+            space = _ENDLESS if view.scroll else inner_width
+            shares = 0
+            across = view.gap * (len(children) - 1)
+            for child in children:
+                if child.weight:
+                    shares += child.weight
+                    continue
+                width, height = _measure(child, max(space - across, 0), inner_height)
+                across += width
+                down = max(down, height)
+            if shares:
+                left_over = max(space - across, 0)
+                for child in children:
+                    if child.weight:
+                        width, height = _measure(child, left_over * child.weight // shares, inner_height)
+                        child.measured = (left_over * child.weight // shares, height)
+                        down = max(down, height)
+                across = max(across, inner_width)
+        else:
+            for child in children:
+                width, height = _measure(child, inner_width, inner_height)
+                across, down = max(across, width), max(down, height)
+    elif view.text or view.hint:
+        lines = text_lines(view.text or view.hint, view.size, max(inner_width, 1))
+        across = max(text_width(line, view.size) for line in lines)
+        down = len(lines) * line_height(view.size)
+    width = view.width
+    if width < 0:
+        width = most_width if width == MATCH else min(across + left + right, most_width)
+    height = view.height
+    if height < 0:
+        height = most_height if height == MATCH else min(down + top + bottom, most_height)
+    view.measured = (width, height)
+    return view.measured
+
+
+def _place(view: View, left: int, top: int, width: int, height: int, clip: Bounds, scrolling: list[View]) -> None:
+    right, bottom = left + width, top + height
+    view.rect = Bounds(left, top, right, bottom)
+    seen = Bounds(
+        left if left > clip.left else clip.left,
+        top if top > clip.top else clip.top,
+        right if right < clip.right else clip.right,
+        bottom if bottom < clip.bottom else clip.bottom,
+    )
+    if seen.left >= seen.right or seen.top >= seen.bottom:
+        return  # clipped away: bounds stay None, here and below
+    view.bounds = seen
+    children = view.children
+    if not children:
+        return
+    x, y = left + view.pad[0], top + view.pad[1]
+    inner_width, inner_height = width - view.pad[0] - view.pad[2], height - view.pad[1] - view.pad[3]
+    if view.scroll:
+        vertical = view.arrange == "column"
+        length = sum(child.measured[vertical] for child in children) + view.gap * (len(children) - 1)
+        view.reach = max(0, length - (inner_height if vertical else inner_width))
+        view.offset = min(view.offset, view.reach)
+        view.scrollable = view.reach > 0
+        scrolling.append(view)
+        if vertical:
+            y -= view.offset
+        else:
+            x -= view.offset
+    if view.arrange == "column":
+        for child in children:
+            child_width, child_height = child.measured
+            child_x = x + int((inner_width - child_width) * child.align[0])
+            _place(child, child_x, y, child_width, child_height, seen, scrolling)
+            y += child_height + view.gap
+    elif view.arrange == "row":
+        for child in children:
+            child_width, child_height = child.measured
+            child_y = y + int((inner_height - child_height) * child.align[1])
+            _place(child, x, child_y, child_width, child_height, seen, scrolling)
+            x += child_width + view.gap
+    else:
+        for child in children:
+            child_width, child_height = child.measured
+            child_x = x + int((inner_width - child_width) * child.align[0])
+            child_y = y + int((inner_height - child_height) * child.align[1])
+            _place(child, child_x, child_y, child_width, child_height, seen, scrolling)
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# touch
+
+
+def inside(bounds: Bounds | None, x: float, y: float) -> bool:
+    """Tell whether a point lies in a rectangle."""
+    return bounds is not None and bounds.left <= x < bounds.right and bounds.top <= y < bounds.bottom
+
+
+def touched(view: View, x: float, y: float, handles: Callable[[View], bool]) -> View | None:
+    """Return the view that takes a touch: the deepest under the point that handles it, later siblings first."""
+    if not inside(view.bounds, x, y):
+        return None
+    for child in reversed(view.children):
+        taker = touched(child, x, y, handles)
+        if taker is not None:
+            return taker
+    return view if handles(view) else None
+
+
+WindowKind = Literal["status", "activity", "dialog", "keyboard", "navigation"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Window:
+    """One window with its laid-out views."""
+
+    kind: WindowKind
+    package: str
+    root: View

@@ -1,0 +1,308 @@
+"""What a run leaves behind: one manifest, and one JSON line per episode. Knows how to write, read and resume them.
+
+Records are append-only and carry ``schema_version``. A torn last line, left by a killed process, is
+set aside, never parsed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from agent_eval.errors import RunFolderError
+from agent_eval.outcome import Outcome
+from agent_eval.types import MachineProbe, Timing
+
+SCHEMA_VERSION = 1
+MANIFEST_NAME = "manifest.json"
+EPISODES_NAME = "episodes.jsonl"
+
+
+class _Record(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+
+class StepRecord(_Record):
+    """One step of an episode."""
+
+    prompt: str
+    """What the agent was shown at this step: the new part of the conversation only."""
+    text: str
+    """The model's reply as written, special tokens included."""
+    tool: str | None
+    """Tool called; None when the reply was malformed."""
+    arguments: dict[str, str | int]
+    source: str
+    """Form of call that the parser found, or the reason why the reply was malformed."""
+    thought: str
+    result: str
+    """The sentence returned to the agent."""
+    target: str
+    """Role and label of the element acted on, or empty."""
+    goal: bool
+    """The goal held after this step."""
+    package: str
+    """App in front after this step."""
+    snapshot: str
+    """Digest of the phone after this step; a replay must reach it again."""
+    tokens: int
+    """Tokens generated."""
+    timing: Timing | None
+    """Wall-clock figures; the only fields that differ between equal runs, with ``wall_s``."""
+
+
+class EpisodeRecord(_Record):
+    """One build's attempt at one instance."""
+
+    schema_version: Literal[1] = 1
+    episode: str
+    """``build/task/seed``: unique in a run."""
+    block: int
+    """The interleaving block that the episode ran in; one instance per block."""
+    build: str
+    task: str
+    seed: int
+    attempt: int
+    """0, or how often a fault of the harness made this episode run again."""
+    goal: str
+    parameters: dict[str, bool | int | str]
+    budget: int
+    """Most steps that the episode may take."""
+    start_snapshot: str
+    steps: tuple[StepRecord, ...]
+    outcome: Outcome
+    wall_s: float
+    """Wall-clock seconds of the whole episode."""
+
+    def untimed(self) -> dict[str, Any]:
+        """Return the record without its wall-clock fields: equal for equal runs."""
+        data = self.model_dump(mode="json")
+        del data["wall_s"]
+        for step in data["steps"]:
+            del step["timing"]
+        return data
+
+
+class RunConfiguration(_Record):
+    """Everything that decides what a run's records say; a resumed run must have the same."""
+
+    builds: tuple[str, ...]
+    tasks: tuple[str, ...]
+    instances: int
+    """Instances per task."""
+    seed: int
+    model: str
+    """Name or path as given."""
+    model_digest: str
+    """SHA-256 over config, weights, tokenizer and template of the checkpoint."""
+    device: str
+    """``sim``, or the serial of a phone."""
+    max_tokens: int
+    """Most tokens of one reply."""
+    thinking: bool
+    stop_on_loop: bool
+    max_episode_s: float | None
+    """Wall-clock limit of an episode; None for no limit, which alone keeps runs reproducible."""
+    suite_digest: str
+    """Digest over the goals, budgets and parameters of all instances."""
+    prompt_digest: str
+    """Digest over the prompt rendering and the phone's screens."""
+
+
+class RunManifest(_Record):
+    """Where a run's records come from."""
+
+    schema_version: Literal[1] = 1
+    configuration: RunConfiguration
+    model_kind: str
+    """``embedded``, ``published`` or ``synthetic``."""
+    build_notes: dict[str, str]
+    """Per build: what is quantised, how, and which kernel serves it."""
+    versions: dict[str, str]
+    """Python, torch and this package, with the source revision where it is known."""
+    machine: MachineProbe
+    threads: int
+    created: str
+    """UTC, ISO 8601."""
+
+
+class RunFolder:
+    """A folder with one manifest and one append-only file of episodes."""
+
+    def __init__(self, path: Path, manifest: RunManifest) -> None:
+        self.path = path
+        self.manifest = manifest
+
+    @classmethod
+    def create_or_resume(cls, path: Path, manifest: RunManifest) -> RunFolder:
+        """Create the folder, or open it if it holds a run of the same configuration.
+
+        Raises:
+            RunFolderError: it cannot be written, holds something else, or is of another configuration.
+        """
+        if (path / MANIFEST_NAME).exists():
+            folder = cls.open(path)
+            folder._require_same(manifest.configuration)
+            folder._set_torn_line_aside()
+            return folder
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+            strangers = sorted(entry.name for entry in path.iterdir())
+        except OSError as error:
+            raise _unwritable(path, error) from error
+        if strangers:
+            raise RunFolderError(
+                f"run folder {str(path)!r} is not empty and holds no {MANIFEST_NAME}; found {strangers[0]!r}",
+                hint="pass --out with a new folder, or empty this one",
+            )
+        try:
+            write_atomically(path / MANIFEST_NAME, manifest.model_dump_json(indent=2) + "\n")
+        except OSError as error:
+            raise _unwritable(path, error) from error
+        return cls(path, manifest)
+
+    @classmethod
+    def open(cls, path: Path) -> RunFolder:
+        """Open an existing run for reading.
+
+        Raises:
+            RunFolderError: there is no run, or it is of a version that this program cannot read.
+        """
+        file = path / MANIFEST_NAME
+        try:
+            data = json.loads(file.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            raise RunFolderError(
+                f"no run in {str(path)!r}: there is no {MANIFEST_NAME}",
+                hint="pass the folder that `agent-eval run` printed",
+            ) from None
+        except (OSError, ValueError) as error:
+            raise RunFolderError(
+                f"cannot read {str(file)!r}: {error}", hint="restore the file or start a new run"
+            ) from error
+        version = data.get("schema_version") if isinstance(data, dict) else None
+        if version != SCHEMA_VERSION:
+            raise RunFolderError(
+                f"{str(file)!r} has schema_version {version!r}; this program reads version {SCHEMA_VERSION}",
+                hint="is this the folder of another program? otherwise use the version of agent-eval that wrote it",
+            )
+        try:
+            return cls(path, RunManifest.model_validate_json(json.dumps(data)))
+        except ValidationError as error:
+            raise RunFolderError(
+                f"{str(file)!r} is not a run manifest: {_first_problem(error)}", hint="start a new run"
+            ) from error
+
+    def episodes(self) -> tuple[EpisodeRecord, ...]:
+        """Return all whole records, in the order in which they were written.
+
+        Raises:
+            RunFolderError: a line in the middle is damaged.
+        """
+        file = self.path / EPISODES_NAME
+        if not file.exists():
+            return ()
+        text = file.read_text(encoding="utf-8", errors="replace")
+        lines = text.split("\n")[:-1]  # what follows the last newline is empty or torn
+        records = []
+        for number, line in enumerate(lines, start=1):
+            try:
+                records.append(EpisodeRecord.model_validate_json(line))
+            except ValidationError as error:
+                raise RunFolderError(
+                    f"line {number} of {str(file)!r} is not an episode record: {_first_problem(error)}",
+                    hint="move that line to another file; the other records stay valid",
+                ) from error
+        return tuple(records)
+
+    def sink(self) -> JsonLinesSink:
+        """Open the file of episodes for appending."""
+        return JsonLinesSink(self.path / EPISODES_NAME)
+
+    def _require_same(self, configuration: RunConfiguration) -> None:
+        mine, other = self.manifest.configuration.model_dump(), configuration.model_dump()
+        for name in mine:
+            if mine[name] != other[name]:
+                raise RunFolderError(
+                    f"run folder {str(self.path)!r} was recorded with {name}={_shown(mine[name])}; "
+                    f"this command has {name}={_shown(other[name])}",
+                    hint="repeat the command that began the run, or pass --out with a new folder",
+                )
+
+    def _set_torn_line_aside(self) -> None:
+        """Move what a killed process left after the last newline to ``episodes.torn``, so that nothing is lost."""
+        file = self.path / EPISODES_NAME
+        try:
+            data = file.read_bytes() if file.exists() else b""
+            end = data.rfind(b"\n") + 1
+            if end == len(data):
+                return
+            with (self.path / "episodes.torn").open("ab") as torn:
+                torn.write(data[end:] + b"\n")
+            with file.open("r+b") as stream:
+                stream.truncate(end)
+        except OSError as error:
+            raise _unwritable(self.path, error) from error
+
+
+class JsonLinesSink:
+    """Appends records as JSON lines, each flushed to the disk before the next episode begins."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        try:
+            self._stream = file.open("ab", buffering=0)  # nothing waits in a buffer that a kill could empty
+        except OSError as error:
+            raise _unwritable(file.parent, error) from error
+
+    def append(self, record: EpisodeRecord) -> None:
+        """Write one record to the disk, past every buffer."""
+        try:
+            line = memoryview(record.model_dump_json().encode() + b"\n")
+            while line:
+                line = line[self._stream.write(line) :]
+            os.fsync(self._stream.fileno())
+        except OSError as error:
+            raise _unwritable(self._file.parent, error) from error
+
+    def close(self) -> None:
+        """Close the file; may be called twice."""
+        self._stream.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def write_atomically(file: Path, text: str) -> None:
+    """Replace a file in one step, so that a reader sees the old text or the new one."""
+    partial = file.with_name(file.name + ".partial")
+    partial.write_text(text, encoding="utf-8")
+    partial.replace(file)
+
+
+def _unwritable(path: Path, error: OSError) -> RunFolderError:
+    return RunFolderError(
+        f"cannot write to run folder {str(path)!r}: {error.strerror or error}",
+        hint="pass --out with a folder that you may write to",
+    )
+
+
+def _first_problem(error: ValidationError) -> str:
+    problem = error.errors()[0]
+    place = ".".join(str(part) for part in problem["loc"]) or "the line"
+    return f"{place}: {problem['msg']}"
+
+
+def _shown(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else text[:77] + "..."

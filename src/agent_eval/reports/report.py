@@ -1,0 +1,37 @@
+"""Everything that is computed from one run, in one frozen value: what ``tables`` draws. Draws nothing itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from agent_eval.records import EpisodeRecord, RunManifest
+from agent_eval.reports.evidence import MARGIN, join
+from agent_eval.reports.speed import RunSpeed, speed_of
+from agent_eval.reports.summary import RunSummary, summary_of
+from agent_eval.types import Evidence
+
+
+@dataclass(frozen=True)
+class Report:
+    """A run, counted, compared and timed."""
+
+    manifest: RunManifest
+    summary: RunSummary
+    speed: RunSpeed
+    evidence: Evidence
+
+
+def report_of(
+    manifest: RunManifest, records: Sequence[EpisodeRecord], *, margin: float = MARGIN, run: str = ""
+) -> Report:
+    """Compute the report of a run.
+
+    Args:
+        manifest: Of the run.
+        records: Its episodes, all attempts.
+        margin: Non-inferiority margin, as a positive share.
+        run: Name of the run in sentences; when it was created, by default.
+    """
+    summary, speed = summary_of(manifest, records), speed_of(manifest, records)
+    return Report(manifest, summary, speed, join(manifest, summary, speed, margin=margin, run=run))

@@ -1,0 +1,73 @@
+"""Which records count: the last attempt of each episode, the judged ones, the pairs. Knows nothing of statistics."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from agent_eval.outcome import Facts
+from agent_eval.records import EpisodeRecord, RunManifest
+
+REFERENCE_BUILD = "bf16"
+"""The weights as published: what every other build is compared with."""
+
+
+class Pair(NamedTuple):
+    """One instance, judged with the reference and with a build."""
+
+    reference: EpisodeRecord
+    build: EpisodeRecord
+
+
+def latest(records: Iterable[EpisodeRecord]) -> tuple[EpisodeRecord, ...]:
+    """Keep the last attempt of each episode, in the order in which the episodes first appear."""
+    kept: dict[str, EpisodeRecord] = {}
+    for record in records:
+        held = kept.get(record.episode)
+        if held is None or record.attempt >= held.attempt:
+            kept[record.episode] = record
+    return tuple(kept.values())
+
+
+def judged(records: Iterable[EpisodeRecord]) -> tuple[EpisodeRecord, ...]:
+    """Leave out the episodes in which the harness failed."""
+    return tuple(record for record in records if record.outcome.facts is not None and not _faulted(record))
+
+
+def faulted(records: Iterable[EpisodeRecord]) -> tuple[EpisodeRecord, ...]:
+    """Keep only the episodes in which the harness failed."""
+    return tuple(record for record in records if record.outcome.facts is None or _faulted(record))
+
+
+def facts_of(record: EpisodeRecord) -> Facts:
+    """Return the facts of a judged episode."""
+    facts = record.outcome.facts
+    if facts is None:
+        raise ValueError(f"episode {record.episode!r} was not judged: its label is {record.outcome.label!r}")
+    return facts
+
+
+def builds_of(manifest: RunManifest, records: Iterable[EpisodeRecord]) -> tuple[str, ...]:
+    """Return the builds that the run was to compare, then any other that its records name."""
+    return tuple(dict.fromkeys((*manifest.configuration.builds, *(record.build for record in records))))
+
+
+def reference_of(builds: Sequence[str]) -> str:
+    """Return the build that the others are compared with: bf16, or the first where the run has no bf16."""
+    return REFERENCE_BUILD if REFERENCE_BUILD in builds else builds[0]
+
+
+def pairs_of(records: Iterable[EpisodeRecord], reference: str, build: str) -> tuple[Pair, ...]:
+    """Pair the judged last attempts of two builds by task and seed, in the order of blocks."""
+    counted = judged(latest(records))
+    of_reference = {(record.task, record.seed): record for record in counted if record.build == reference}
+    pairs = [
+        Pair(of_reference[record.task, record.seed], record)
+        for record in counted
+        if record.build == build and (record.task, record.seed) in of_reference
+    ]
+    return tuple(sorted(pairs, key=lambda pair: (pair.build.block, pair.build.task, pair.build.seed)))
+
+
+def _faulted(record: EpisodeRecord) -> bool:
+    return record.outcome.label == "harness_error"

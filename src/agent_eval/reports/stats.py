@@ -1,0 +1,263 @@
+"""The statistics of a paired evaluation: counts in, intervals and verdicts out. Knows nothing of builds or records.
+
+Every function is pure. With nothing counted there is no estimate: functions raise ``ValueError`` at n = 0 unless they
+say what they return instead; none returns NaN. Methods:
+
+* shares: E. B. Wilson (1927), score interval, as in ``scipy.stats``;
+* paired difference of shares: D. G. Bonett and R. M. Price (2012), adjusted Wald interval;
+* paired test: Q. McNemar (1947), exact; several tests: S. Holm (1979);
+* medians and shares of clustered counts: percentile bootstrap with the seed that the caller passes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from statistics import NormalDist
+from typing import NamedTuple
+
+import numpy as np
+
+from agent_eval.types import Interval, Verdict
+
+CONFIDENCE = 0.95
+POWER = 0.80
+"""The chance of a verdict that ``pairs_needed`` plans for."""
+MOST_PAIRS = 10_000
+"""``pairs_needed`` stops counting here: a verdict is not in sight."""
+ASSUMED_DISCORDANCE = 0.2
+"""Share of discordant pairs that ``pairs_needed`` plans with before a pair was seen, half of them lost."""
+RESAMPLES = 10_000
+
+UNKNOWN_SHARE = Interval(estimate=0.0, low=0.0, high=1.0, n=0)
+"""What is known of a share when nothing was counted. The estimate is a placeholder: read ``n`` first."""
+UNKNOWN_DIFFERENCE = Interval(estimate=0.0, low=-1.0, high=1.0, n=0)
+"""What is known of a difference of shares when there is no pair."""
+
+
+class Count(NamedTuple):
+    """Events among chances, within one cluster such as an episode."""
+
+    events: int
+    chances: int
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# one share
+
+
+def wilson(k: int, n: int, confidence: float = CONFIDENCE) -> Interval:
+    """Return the share k/n with its Wilson score interval.
+
+    Raises:
+        ValueError: n is 0, or k is not between 0 and n.
+    """
+    if not 0 <= k <= n or n == 0:
+        raise ValueError(f"a share needs 0 <= k <= n and n >= 1; received k={k}, n={n}")
+    from scipy.stats import binomtest  # takes most of a second to import
+
+    low, high = binomtest(k, n).proportion_ci(confidence, method="wilson")
+    return Interval(k / n, max(0.0, float(low)), min(1.0, float(high)), n)
+
+
+def clustered_share(counts: Sequence[Count], seed: int, confidence: float = CONFIDENCE) -> Interval:
+    """Return the pooled share of events among chances, with an interval that resamples whole clusters.
+
+    Turns of one episode are not independent, so a Wilson interval over turns would be too narrow. Where no event was
+    seen, or nothing else, resampling shows no spread; the interval is then Wilson's with one trial per cluster.
+
+    Args:
+        counts: One per cluster; clusters without chances are left out.
+        seed: Of the bootstrap.
+        confidence: Of the two-sided interval.
+
+    Raises:
+        ValueError: there is no chance at all, or a count has more events than chances.
+    """
+    used = [count for count in counts if count.chances > 0]
+    for count in counts:
+        if not 0 <= count.events <= count.chances:
+            raise ValueError(f"a cluster needs 0 <= events <= chances; received {count}")
+    if not used:
+        raise ValueError("a share needs at least one chance; received none")
+    events = np.array([count.events for count in used], dtype=np.int64)
+    chances = np.array([count.chances for count in used], dtype=np.int64)
+    total, of = int(events.sum()), int(chances.sum())
+    if total in (0, of):
+        plain = wilson(0 if total == 0 else len(used), len(used), confidence)
+        return Interval(total / of, plain.low, plain.high, of)
+    rows = np.random.default_rng(seed).integers(0, len(used), size=(RESAMPLES, len(used)))
+    shares = events[rows].sum(axis=1) / chances[rows].sum(axis=1)
+    tail = (1 - confidence) / 2
+    low, high = np.quantile(shares, [tail, 1 - tail])
+    estimate = total / of
+    return Interval(estimate, min(float(low), estimate), max(float(high), estimate), of)
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# pairs: the same instance, two builds
+
+
+def mcnemar(lost: int, gained: int) -> float:
+    """Return the two-sided p-value of the exact McNemar test; 1 when no pair is discordant.
+
+    Args:
+        lost: Pairs that only the reference passed.
+        gained: Pairs that only the build passed.
+
+    Raises:
+        ValueError: a count is negative.
+    """
+    if lost < 0 or gained < 0:
+        raise ValueError(f"counts of pairs cannot be negative; received lost={lost}, gained={gained}")
+    if lost + gained == 0:
+        return 1.0
+    from scipy.stats import binomtest
+
+    return float(binomtest(min(lost, gained), lost + gained, 0.5).pvalue)
+
+
+def holm(p_values: Sequence[float]) -> tuple[float, ...]:
+    """Return p-values adjusted by Holm's step-down procedure, in the order given; empty for none."""
+    adjusted = [0.0] * len(p_values)
+    highest = 0.0
+    for rank, place in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
+        highest = max(highest, min(1.0, (len(p_values) - rank) * p_values[place]))
+        adjusted[place] = highest
+    return tuple(adjusted)
+
+
+def bonett_price(lost: int, gained: int, n: int, confidence: float = CONFIDENCE) -> Interval:
+    """Return the paired difference of shares, build minus reference, with its Bonett-Price interval.
+
+    The estimate is the plain (gained - lost) / n; the interval is centred on the adjusted one.
+
+    Raises:
+        ValueError: n is 0, or the discordant pairs exceed n.
+    """
+    _require_pairs(lost, gained, n)
+    adjusted = _adjusted(lost, gained, n)
+    reach = _z((1 + confidence) / 2) * adjusted.error
+    return Interval(
+        (gained - lost) / n,
+        max(-1.0, adjusted.difference - reach),
+        min(1.0, adjusted.difference + reach),
+        n,
+    )
+
+
+def lower_bound(lost: int, gained: int, n: int, confidence: float = CONFIDENCE) -> float:
+    """Return the one-sided Bonett-Price lower bound of the paired difference; -1 when there is no pair."""
+    if n == 0:
+        return -1.0
+    _require_pairs(lost, gained, n)
+    adjusted = _adjusted(lost, gained, n)
+    return max(-1.0, adjusted.difference - _z(confidence) * adjusted.error)
+
+
+def upper_bound(lost: int, gained: int, n: int, confidence: float = CONFIDENCE) -> float:
+    """Return the one-sided Bonett-Price upper bound of the paired difference; 1 when there is no pair."""
+    if n == 0:
+        return 1.0
+    _require_pairs(lost, gained, n)
+    adjusted = _adjusted(lost, gained, n)
+    return min(1.0, adjusted.difference + _z(confidence) * adjusted.error)
+
+
+def non_inferiority(lost: int, gained: int, n: int, margin: float) -> Verdict:
+    """Say whether a build is no worse than the reference, worse by more than the margin, or not yet known to be either.
+
+    ``no worse``: the one-sided 95 % lower bound of the difference is above -margin. ``worse``: the one-sided 95 % upper
+    bound is below it. Otherwise, and without pairs, ``insufficient evidence``.
+
+    Raises:
+        ValueError: the margin is not between 0 and 1.
+    """
+    _require_margin(margin)
+    if lower_bound(lost, gained, n) > -margin:
+        return "no worse"
+    if upper_bound(lost, gained, n) < -margin:
+        return "worse"
+    return "insufficient evidence"
+
+
+def pairs_needed(lost: int, gained: int, n: int, margin: float, power: float = POWER) -> int:
+    """Return how many further pairs a verdict needs, if pairs go on to be lost and gained at the rates seen.
+
+    The answer is the smallest total N, less n, at which the Bonett-Price bound clears -margin with the given power:
+    ``|d(N) + margin| >= (z(0.95) + z(power)) * error(N)``, where d and error are the adjusted values at the expected
+    counts of N pairs. It is 0 exactly when there is a verdict; more pairs at the same rates never raise it; it is at
+    most ``MOST_PAIRS``, which is also the answer where the difference seen lies on the margin itself. Before the first
+    pair it plans with ``ASSUMED_DISCORDANCE``.
+
+    Raises:
+        ValueError: the margin is not between 0 and 1, or the discordant pairs exceed n.
+    """
+    if non_inferiority(lost, gained, n, margin) != "insufficient evidence":
+        return 0
+    half = ASSUMED_DISCORDANCE / 2
+    lost_rate, gained_rate = (lost / n, gained / n) if n else (half, half)
+    side = gained_rate - lost_rate + margin
+    if side == 0:
+        return MOST_PAIRS
+    reach = _z(CONFIDENCE) + _z(power)
+
+    def enough(total: int) -> bool:
+        at = _adjusted(lost_rate * total, gained_rate * total, total)
+        return math.copysign(1.0, side) * (at.difference + margin) >= reach * at.error
+
+    low, high = n, n + MOST_PAIRS  # low is never enough, or there would be a verdict
+    if not enough(high):
+        return MOST_PAIRS
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return high - n
+
+
+class _Adjusted(NamedTuple):
+    difference: float
+    error: float
+
+
+def _adjusted(lost: float, gained: float, n: float) -> _Adjusted:
+    """Add one pair to each discordant cell and two to all, as Bonett and Price do."""
+    difference = (gained - lost) / (n + 2)
+    discordance = (lost + gained + 2) / (n + 2)
+    return _Adjusted(difference, math.sqrt(max(0.0, discordance - difference**2) / (n + 2)))
+
+
+def _z(probability: float) -> float:
+    return NormalDist().inv_cdf(probability)
+
+
+def _require_pairs(lost: int, gained: int, n: int) -> None:
+    if n < 1 or lost < 0 or gained < 0 or lost + gained > n:
+        raise ValueError(f"pairs need n >= 1 and 0 <= lost + gained <= n; received lost={lost}, gained={gained}, n={n}")
+
+
+def _require_margin(margin: float) -> None:
+    if not 0 < margin < 1:
+        raise ValueError(f"a margin is a share between 0 and 1, such as 0.10; received {margin}")
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# medians
+
+
+def bootstrap_median(values: Sequence[float], seed: int, confidence: float = CONFIDENCE) -> Interval:
+    """Return the median with its percentile bootstrap interval; with one value the interval is that value.
+
+    Raises:
+        ValueError: there is no value, or one is not finite.
+    """
+    if not values:
+        raise ValueError("a median needs at least one value; received none")
+    data = np.array(values, dtype=np.float64)
+    if not np.isfinite(data).all():
+        raise ValueError(f"a median needs finite values; received {list(values)}")
+    rows = np.random.default_rng(seed).integers(0, len(data), size=(RESAMPLES, len(data)))
+    tail = (1 - confidence) / 2
+    low, high = np.quantile(np.median(data[rows], axis=1), [tail, 1 - tail])
+    median = float(np.median(data))
+    return Interval(median, min(float(low), median), max(float(high), median), len(data))

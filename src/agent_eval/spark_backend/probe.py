@@ -1,0 +1,168 @@
+"""What this machine is: architecture, processor, flags, cores, memory. Reads files; needs no torch, runs no kernel.
+
+Every source is optional: what cannot be read is empty or zero, never an error.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import platform
+from pathlib import Path
+
+from agent_eval.types import MachineProbe
+
+ROOT = Path("/")
+
+KERNEL_FLAGS = frozenset(
+    {
+        "amx_bf16",
+        "amx_int8",
+        "amx_tile",
+        "avx2",
+        "avx512_bf16",
+        "avx512_vnni",
+        "avx512bw",
+        "avx512f",
+        "avx_vnni",
+        "bf16",
+        "dotprod",
+        "f16c",
+        "fma",
+        "i8mm",
+        "neon",
+        "sve",
+        "sve2",
+    }
+)
+"""The processor flags that decide which kernel serves a build."""
+
+FLAG_ALIASES = {"asimd": "neon", "asimddp": "dotprod", "svei8mm": "i8mm", "svebf16": "bf16"}
+"""Linux names of arm64 features (arch/arm64/kernel/cpuinfo.c) to the names used here."""
+
+ARM64 = ("aarch64", "arm64")
+
+
+def probe_machine(root: Path = ROOT, *, machine: str | None = None, system: str | None = None) -> MachineProbe:
+    """Describe the machine.
+
+    Args:
+        root: Where ``proc`` and ``sys`` are; another folder describes the machine it was copied from.
+        machine: Architecture such as ``x86_64``; this machine's by default.
+        system: Operating system such as ``Linux``; this machine's by default.
+    """
+    arch = machine or platform.machine() or "unknown"
+    processors = _processors(root)
+    here = root == ROOT
+    return MachineProbe(
+        arch=arch,
+        cpu_model=_cpu_model(processors) or (platform.processor() if here else "") or "unknown",
+        cpu_flags=_cpu_flags(processors, arch),
+        physical_cores=physical_cores(root),
+        memory_bytes=_memory_bytes(root) or (_memory_from_sysconf() if here else 0),
+        os=system or platform.system() or "unknown",
+        accelerator="cuda" if (root / "proc/driver/nvidia/version").exists() else "none",
+    )
+
+
+def physical_cores(root: Path = ROOT) -> int:
+    """Count the physical cores of the machine, at least 1; two hardware threads of one core count once."""
+    processors = _processors(root)
+    cores = {
+        (entry.get("physical id", "0"), entry["core id"])
+        for entry in processors
+        if "processor" in entry and "core id" in entry
+    }
+    if cores:
+        return len(cores)
+    siblings = {
+        text
+        for file in sorted((root / "sys/devices/system/cpu").glob("cpu[0-9]*/topology/thread_siblings_list"))
+        if (text := _read(file).strip())
+    }
+    if siblings:
+        return len(siblings)
+    logical = sum("processor" in entry for entry in processors)
+    return logical or ((os.cpu_count() or 1) if root == ROOT else 1)
+
+
+def usable_cores(root: Path = ROOT, *, allowed: int | None = None) -> int:
+    """Count the cores that this process may keep busy, at least 1: a good number of threads.
+
+    The physical cores, less those that the process may not be scheduled on, less what a container's quota withholds.
+    Threads beyond that number spin against each other and slow every build down.
+
+    Args:
+        root: Where ``proc`` and ``sys`` are.
+        allowed: How many processors the process may be scheduled on; asked of the system by default.
+    """
+    if allowed is None:
+        allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
+    return max(1, min(physical_cores(root), allowed, _quota(root) or allowed))
+
+
+def _processors(root: Path) -> list[dict[str, str]]:
+    """Split ``/proc/cpuinfo`` into its paragraphs, one dictionary each."""
+    paragraphs = []
+    for paragraph in _read(root / "proc/cpuinfo").split("\n\n"):
+        lines = (line.partition(":") for line in paragraph.splitlines() if ":" in line)
+        if entry := {key.strip(): value.strip() for key, _, value in lines}:
+            paragraphs.append(entry)
+    return paragraphs
+
+
+def _cpu_model(processors: list[dict[str, str]]) -> str:
+    for key in ("model name", "Model", "Hardware"):  # x86 and some arm64; Raspberry Pi; older phones
+        for entry in processors:
+            if entry.get(key):
+                return entry[key]
+    for entry in processors:
+        if "CPU implementer" in entry:  # arm64 kernels give numbers only
+            return f"arm64 implementer {entry['CPU implementer']} part {entry.get('CPU part', 'unknown')}"
+    return ""
+
+
+def _cpu_flags(processors: list[dict[str, str]], arch: str) -> tuple[str, ...]:
+    """Return the flags that every processor has: a thread may run on the least of them."""
+    each = [
+        {FLAG_ALIASES.get(flag, flag) for flag in (entry.get("flags") or entry.get("Features") or "").split()}
+        for entry in processors
+        if "flags" in entry or "Features" in entry
+    ]
+    common = set.intersection(*each) if each else set()
+    if arch in ARM64:
+        common.add("neon")  # part of every arm64 processor, and not listed outside Linux
+    return tuple(sorted(common & KERNEL_FLAGS))
+
+
+def _memory_bytes(root: Path) -> int:
+    for line in _read(root / "proc/meminfo").splitlines():
+        name, _, value = line.partition(":")
+        number = value.split()
+        if name == "MemTotal" and number and number[0].isdigit():
+            return int(number[0]) * 1024
+    return 0
+
+
+def _memory_from_sysconf() -> int:
+    try:
+        return max(0, os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    except (AttributeError, OSError, ValueError):  # no sysconf on Windows, no such name elsewhere
+        return 0
+
+
+def _quota(root: Path) -> int:
+    """Return the cores that a control group grants, rounded up; 0 for no limit. Version 2 first, then version 1."""
+    parts = _read(root / "sys/fs/cgroup/cpu.max").split()
+    if not parts:
+        parts = [_read(root / f"sys/fs/cgroup/cpu/cpu.cfs_{name}_us").strip() for name in ("quota", "period")]
+    if len(parts) == 2 and all(part.isdigit() for part in parts) and int(parts[1]) > 0:
+        return math.ceil(int(parts[0]) / int(parts[1]))
+    return 0
+
+
+def _read(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""

@@ -1,0 +1,42 @@
+"""How the next token is chosen from logits. Knows no model; its randomness is a generator that the caller seeds."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+
+def greedy(logits: Tensor) -> int:
+    """Return the most probable token of logits (V,); of equals the lowest id."""
+    return int(logits.argmax())  # torch documents: the first of equal maxima
+
+
+def sample(logits: Tensor, temperature: float, top_p: float, generator: torch.Generator) -> int:
+    """Draw a token from the smallest set of most probable tokens that together reach ``top_p``.
+
+    Args:
+        logits: (V,) float32.
+        temperature: 0 is greedy; below 1 sharpens, above 1 flattens.
+        top_p: 1 keeps every token; at least one token is always kept.
+        generator: Draws one number per call, so that equal seeds give equal texts.
+
+    Returns:
+        The token's id. Equal probabilities are ordered by id, so the draw depends on the numbers only.
+    """
+    if temperature <= 0:
+        return greedy(logits)
+    probabilities = (logits.double() / temperature).softmax(dim=-1)
+    ordered, ids = probabilities.sort(descending=True, stable=True)
+    reached = ordered.cumsum(dim=-1)
+    kept = int((reached - ordered < top_p).sum()) if top_p < 1 else ordered.numel()
+    kept = max(kept, 1)
+    draw = torch.rand((), dtype=torch.float64, generator=generator) * reached[kept - 1]
+    place = int(torch.searchsorted(reached[:kept], draw, right=True))
+    return int(ids[min(place, kept - 1)])
+
+
+def is_valid(temperature: float, top_p: float) -> bool:
+    """Tell whether the parameters of a draw make sense."""
+    return math.isfinite(temperature) and temperature >= 0 and 0 < top_p <= 1

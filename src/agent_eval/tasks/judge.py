@@ -1,0 +1,267 @@
+"""Derive the facts of an episode and its one label. Knows no phone, no app and no task; it reads states, never a UI.
+
+The facts come first and are independent of each other. The label is the first rule that matches, in the order of
+``_label``, so that no two labels ever compete. Whatever the agent's budget, a goal that was reached and undone is a
+reversal: the count is taken over the whole trajectory and does not depend on the state in which the episode stopped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from agent_eval.actions import GiveUp, Malformed, TaskComplete, Wait
+from agent_eval.contracts import Trace, TraceStep
+from agent_eval.errors import TaskFault
+from agent_eval.outcome import Declaration, Facts, Label, Outcome, StopReason, SubKind
+from agent_eval.tasks.loops import as_loop_steps, find_loop, pending
+from agent_eval.types import Snapshot
+
+Goal = Callable[[Snapshot], bool]
+"""Tells whether the goal holds in a state."""
+
+Writes = Callable[[Snapshot], tuple[str, ...]]
+"""Names, for the state at the end, the path patterns that the task may have changed."""
+
+NEUTRAL_PACKAGES = frozenset(
+    {
+        "com.android.launcher3",
+        "com.google.android.apps.nexuslauncher",
+        "com.android.systemui",  # the shade, and dialogs that other apps open
+    }
+)
+"""Packages whose foreground says nothing about the app that an agent works in."""
+
+VOLATILE_PATHS = ("clock/now", "battery", "recents")
+"""Transient paths, or their parents, that change by themselves."""
+
+
+@dataclass(frozen=True)
+class Criteria:
+    """What an instance asks for, in terms of states."""
+
+    goal: Goal | None
+    """None for a task that is decided at the declaration only: a pure answer, or one that cannot be done."""
+    allowed: Writes
+    apps: tuple[str, ...]
+    """Packages in which the task is done."""
+    answer: Callable[[str], bool] | None = None
+    """Tells whether a declared answer is right; None where none is asked for."""
+    infeasible: bool = False
+    """The right ending is to give up."""
+
+
+def judge(criteria: Criteria, trace: Trace) -> Outcome:
+    """Return the label of an episode and the facts behind it.
+
+    Raises:
+        TaskFault: the trace contradicts itself.
+    """
+    if trace.stop == "harness_error":
+        return Outcome("harness_error", "", trace.stop, None, fault="the episode ended in a fault of the harness")
+    facts = facts_of(criteria, trace)
+    verdict = _label(criteria, facts, trace.stop, in_wrong_app=_in_wrong_app(criteria, trace))
+    return Outcome(verdict.label, verdict.sub_kind, trace.stop, facts)
+
+
+def facts_of(criteria: Criteria, trace: Trace) -> Facts:
+    """Derive every fact of an episode.
+
+    Raises:
+        TaskFault: the trace contradicts itself.
+    """
+    steps = trace.steps
+    declared = _declaration(trace)
+    answer_ok = _answer_ok(criteria, trace, declared)
+    reach = _reach(criteria, trace)
+    if criteria.goal is not None:
+        goal_final = reach.final
+    elif criteria.infeasible:
+        goal_final = declared == "infeasible"
+    else:
+        goal_final = declared == "complete" and answer_ok is True
+    invalid = [place for place, step in enumerate(steps) if isinstance(step.reply, Malformed)]
+    in_task_app = sum(step.package in criteria.apps for step in steps)
+    return Facts(
+        reached=reach.first is not None if criteria.goal is not None else goal_final,
+        first_reach=reach.first,
+        reversals=reach.reversals,
+        goal_final=goal_final,
+        declared=declared,
+        answer_ok=answer_ok,
+        side_effects=_side_effects(criteria, trace),
+        loop=find_loop(as_loop_steps(steps)),
+        apps_visited=_apps_visited(trace),
+        task_app_share=in_task_app / len(steps) if steps else 0.0,
+        invalid_calls=len(invalid),
+        first_invalid_turn=invalid[0] if invalid else None,
+        no_effect_actions=sum(_had_no_effect(trace, place) for place in range(len(steps))),
+        steps=len(steps),
+        steps_after_reach=None if reach.first is None else len(steps) - reach.first,
+    )
+
+
+def matches(path: str, pattern: str) -> bool:
+    """Tell whether a path fits a pattern, in which ``*`` is one part and a final ``**`` is all that follows."""
+    parts, wanted = path.split("/"), pattern.split("/")
+    if wanted[-1] == "**":
+        wanted.pop()
+        if len(parts) <= len(wanted):
+            return False
+        parts = parts[: len(wanted)]
+    return len(parts) == len(wanted) and all(w in ("*", p) for p, w in zip(parts, wanted, strict=True))
+
+
+def only(*patterns: str) -> Writes:
+    """Allow the same patterns whatever the states."""
+    return lambda _end: patterns
+
+
+class _Verdict(NamedTuple):
+    label: Label
+    sub_kind: SubKind = ""
+
+
+def _label(criteria: Criteria, facts: Facts, stop: StopReason, *, in_wrong_app: bool) -> _Verdict:
+    """Return the first label that matches."""
+    right_ending = facts.declared == ("infeasible" if criteria.infeasible else "complete")
+    if right_ending and facts.goal_final and facts.answer_ok is not False:
+        if facts.side_effects:
+            return _Verdict("over_execution")
+        return _Verdict("success", "unstable" if facts.reversals else "")
+    if facts.reversals:
+        return _Verdict("reversal")
+    if facts.declared != "none":
+        return _Verdict("premature_completion", "gave_up" if facts.declared == "infeasible" else "")
+    if facts.reached and facts.goal_final:
+        return _Verdict("no_completion", "undeclared")
+    if not facts.reached:
+        if stop == "invalid_stop" or 0 < facts.steps <= 2 * facts.invalid_calls:
+            return _Verdict("invalid_call")
+        if in_wrong_app:
+            return _Verdict("wrong_app")
+        if facts.loop is not None and facts.loop.at_end:
+            return _Verdict("looping")
+    return _Verdict("no_completion", "stuck")
+
+
+class _Reach(NamedTuple):
+    first: int | None
+    reversals: int
+    final: bool
+
+
+def _reach(criteria: Criteria, trace: Trace) -> _Reach:
+    """Follow the goal along the trajectory.
+
+    A goal that comes or goes between two steps is the world's doing; it may count as reached, never as a reversal.
+    """
+    goal = criteria.goal
+    if goal is None:
+        return _Reach(None, 0, final=False)
+    holds = goal(trace.start)
+    first = 0 if holds else None
+    reversals = 0
+    for place, step in enumerate(trace.steps):
+        held = goal(step.before)
+        holds = goal(step.after)
+        if first is None and held:
+            first = place
+        if first is None and holds:
+            first = place + 1
+        if held and not holds and _acts(step):
+            reversals += 1
+    return _Reach(first, reversals, final=holds)
+
+
+def _acts(step: TraceStep) -> bool:
+    """Tell whether what changed during a step may be the agent's doing.
+
+    Waiting changes nothing by itself, unless it lets something finish that an earlier action began.
+    """
+    if isinstance(step.reply, Malformed):
+        return False
+    return not isinstance(step.reply.action, Wait) or pending(step.before)
+
+
+def _declaration(trace: Trace) -> Declaration:
+    endings: list[tuple[int, Declaration]] = []
+    for place, step in enumerate(trace.steps):
+        if isinstance(step.reply, Malformed):
+            continue
+        if isinstance(step.reply.action, TaskComplete):
+            endings.append((place, "complete"))
+        elif isinstance(step.reply.action, GiveUp):
+            endings.append((place, "infeasible"))
+    declared = trace.stop == "declared"
+    if declared != bool(endings) or (endings and endings[0][0] != len(trace.steps) - 1):
+        raise TaskFault(
+            f"the trace stopped with {trace.stop!r} and has declarations at steps {[place for place, _ in endings]}; "
+            "expected one declaration, at the last step, exactly when it stopped with 'declared'"
+        )
+    return endings[0][1] if endings else "none"
+
+
+def _answer_ok(criteria: Criteria, trace: Trace, declared: Declaration) -> bool | None:
+    if criteria.answer is None:
+        return None
+    if declared != "complete":
+        return False
+    reply = trace.steps[-1].reply
+    if isinstance(reply, Malformed) or not isinstance(reply.action, TaskComplete):
+        return False
+    return criteria.answer(reply.action.answer)
+
+
+def _side_effects(criteria: Criteria, trace: Trace) -> tuple[str, ...]:
+    """Return what the agent's actions changed for good outside the allowed writes."""
+    if not trace.steps:
+        return ()
+    end = trace.steps[-1].after
+    touched = {change.path for step in trace.steps if _acts(step) for change in step.before.diff(step.after)}
+    patterns = criteria.allowed(end)
+    return tuple(
+        change.path
+        for change in trace.start.diff(end)
+        if change.path in touched and not any(matches(change.path, pattern) for pattern in patterns)
+    )
+
+
+def _apps_visited(trace: Trace) -> tuple[str, ...]:
+    opening = trace.start.get("ui/package", "")
+    packages = [opening if isinstance(opening, str) else "", *(step.package for step in trace.steps)]
+    return tuple(dict.fromkeys(package for package in packages if package))
+
+
+def _in_wrong_app(criteria: Criteria, trace: Trace) -> bool:
+    """Tell whether the agent worked in other apps in the last third of the steps, or never in the task's.
+
+    A foreground that is unknown or neutral, such as the launcher, is no evidence either way.
+    """
+    packages = [step.package for step in trace.steps]
+    last_third = packages[len(packages) - -(-len(packages) // 3) :]
+    for stretch in (last_third, packages):
+        telling = [name for name in stretch if name in criteria.apps or (name and name not in NEUTRAL_PACKAGES)]
+        if telling:
+            return not any(name in criteria.apps for name in telling)
+    return False
+
+
+def _had_no_effect(trace: Trace, place: int) -> bool:
+    step = trace.steps[place]
+    if isinstance(step.reply, Malformed) or isinstance(step.reply.action, TaskComplete | GiveUp):
+        return False
+    if step.before.persisted != step.after.persisted:
+        return False
+    if place + 1 < len(trace.steps):
+        return trace.steps[place + 1].screen == step.screen
+    return _steady(step.before) == _steady(step.after)  # no decision was made on the last screen
+
+
+def _steady(snapshot: Snapshot) -> list[tuple[str, object]]:
+    return [
+        (path, value)
+        for path, value in snapshot.transient
+        if not any(path == name or path.startswith(name + "/") for name in VOLATILE_PATHS)
+    ]

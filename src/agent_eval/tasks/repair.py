@@ -1,0 +1,17 @@
+"""Undo what an agent changed outside its task, in whichever app it happened. Knows no goal.
+
+Not everything can be undone: a photo stays taken, and a deleted alarm comes back only as another one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from agent_eval.tasks import clock_expert, settings_expert
+from agent_eval.tasks.oracle import Move, View
+
+
+def undo(view: View) -> Move | None:
+    """Return the next move that undoes damage; None if there is none that can be undone."""
+    move = settings_expert.undo(view) or clock_expert.undo(view)
+    return None if move is None else replace(move, repairs=True)

@@ -1,0 +1,288 @@
+"""The training run of the embedded model: its data, its schedule, its manifest. Joins packages, like ``wiring``.
+
+Fresh demonstrations all the way: no screen is seen twice. In the second half the model plays, and the oracle says what
+it should have done.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import multiprocessing
+import random
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from agent_eval import wiring
+from agent_eval.actions import TOOLS, arguments_of
+from agent_eval.contracts import Device, PhoneControl
+from agent_eval.demonstrations import Demonstration, Noise, demonstrations, drills
+from agent_eval.errors import RunFolderError
+from agent_eval.spark_backend.nano.encode import Sample
+from agent_eval.tasks import TASKS
+from agent_eval.types import Message, Sampling
+
+VOCABULARY = 1280
+
+CHUNK = 32
+"""Episodes made at a time."""
+_VOCABULARY_EPISODES = 12 * CHUNK
+_LABEL_EPISODES = 64
+_VALIDATION_EPISODES = 4 * CHUNK
+_MAX_SAMPLE_TOKENS = 1400
+"""Longer conversations are cut; they are the ones in which wrong moves used up the budget."""
+_AHEAD = 4
+"""Chunks being made while the ones before are learned from."""
+_SEED_STRIDE = 10_000_000
+"""Demonstration seeds that a plan's seed sets apart; seeds of other uses lie above all plans'."""
+_VALIDATION_SEED = 5_000_000_000
+_DRILL_SEED = 6_000_000_000
+_ROLLOUT_SEED = 7_000_000_000
+_SCORED_SEEDS = range(90_000, 90_008)
+"""Instances of the evaluation split on which the finished model is scored; a run's own seeds begin at 0."""
+
+
+@dataclass(frozen=True)
+class TrainingPlan:
+    """What a training run consists of; the same plan gives the same weights on one machine."""
+
+    seed: int = 0
+    steps: int = 2000
+    drill_share: float = 0.04
+    """Share of the steps, at the start, on lookup drills only; after it one episode in sixteen is a drill."""
+    noise: Noise = field(default=Noise(episodes=0.6, moves=0.15))
+    rollout_at: tuple[float, ...] = (0.5, 0.6, 0.7, 0.8, 0.9)
+    """Shares of the steps at which the model plays and the oracle labels what it did (DAgger: Ross et al., 2011)."""
+    rollouts: int = 160
+    """Episodes played each time."""
+
+
+class _Workshop:
+    """A phone, a tokenizer and a chat template: all that turns seeds into samples. One per process.
+
+    Args:
+        tokenizer_json: The trained tokenizer.
+        labels: What drills put on their screens.
+    """
+
+    def __init__(self, tokenizer_json: str, labels: list[str]) -> None:
+        from tokenizers import Tokenizer
+
+        from agent_eval.spark_backend.chat import ChatTemplate
+        from agent_eval.spark_backend.nano.vocabulary import CHAT_TEMPLATE
+
+        self.device, self.phone = wiring.open_sim()
+        self._labels = labels
+        self._tokenizer = Tokenizer.from_str(tokenizer_json)
+        self._template = ChatTemplate(CHAT_TEMPLATE)
+
+    def encode(self, demonstration: Demonstration) -> Sample:
+        """Turn a demonstration into ids and targets."""
+        from agent_eval.spark_backend.nano.encode import encode_demonstration
+
+        def render(messages: Sequence[Message], opened: bool) -> str:
+            return self._template.render(messages, open_turn=opened)
+
+        sample = encode_demonstration(demonstration.messages, demonstration.expert, render, self._tokenizer)
+        return Sample(sample.ids[:_MAX_SAMPLE_TOKENS], sample.targets[:_MAX_SAMPLE_TOKENS])
+
+    def chunk(self, number: int, plan: TrainingPlan, drills_only: bool) -> list[Sample]:
+        """Return the samples of one chunk of fresh seeds."""
+        first = plan.seed * _SEED_STRIDE + number * CHUNK
+        if drills_only:
+            made = drills(range(_DRILL_SEED + first, _DRILL_SEED + first + CHUNK), self._labels)
+            return [self.encode(demonstration) for demonstration in made]
+        episodes = demonstrations(range(first, first + CHUNK), self.device, self.phone, plan.noise)
+        practice = drills(range(_DRILL_SEED + first, _DRILL_SEED + first + CHUNK // 16), self._labels)
+        return [self.encode(demonstration) for demonstration in (*episodes, *practice)]
+
+
+_workshop: _Workshop | None = None
+
+
+def _open_workshop(tokenizer_json: str, labels: list[str]) -> None:
+    """Prepare a worker process; what a process pool offers for this is a module variable."""
+    global _workshop
+    _workshop = _Workshop(tokenizer_json, labels)
+
+
+def _make_chunk(number: int, plan: TrainingPlan, drills_only: bool) -> list[Sample]:
+    assert _workshop is not None
+    return _workshop.chunk(number, plan, drills_only)
+
+
+def train_nano(out: Path, plan: TrainingPlan, tell: Callable[[str], None]) -> None:
+    """Train the embedded model and write its checkpoint folder.
+
+    Args:
+        out: Folder to write; it must be new or empty.
+        plan: What to do.
+        tell: Told of the progress, a line at a time.
+
+    Raises:
+        RunFolderError: the folder holds something already or cannot be written.
+    """
+    from agent_eval.spark_backend.nano.shape import nano_config
+    from agent_eval.spark_backend.nano.trainer import Batches, Recipe, Trainer
+    from agent_eval.spark_backend.nano.vocabulary import train_tokenizer
+    from agent_eval.spark_backend.probe import probe_machine
+
+    _claim(out)
+    began = time.perf_counter()
+    device, phone = wiring.open_sim()
+    texts, labels = _study(plan, device, phone)
+    tokenizer = train_tokenizer(texts, _skeleton(), VOCABULARY)
+    tell(f"tokenizer: {tokenizer.get_vocab_size()} tokens, {len(labels)} labels, {time.perf_counter() - began:.0f} s")
+    config = nano_config(tokenizer)
+    workshop = _Workshop(tokenizer.to_str(), labels)
+    validation = [
+        workshop.encode(made)
+        for made in demonstrations(
+            range(_VALIDATION_SEED, _VALIDATION_SEED + _VALIDATION_EPISODES), device, phone, plan.noise
+        )
+    ]
+    trainer = Trainer(config, Recipe(steps=plan.steps), plan.seed)
+    batches = Batches(trainer.recipe.tokens_per_step, random.Random(f"batches/{plan.seed}"))
+    digest = hashlib.sha256()
+    drill_steps = int(plan.steps * plan.drill_share)
+    rollout_steps = {int(plan.steps * share) for share in plan.rollout_at}
+    tokens = decisions = 0
+    pool = multiprocessing.get_context("spawn").Pool(1, _open_workshop, (tokenizer.to_str(), labels))
+    with pool:
+        waiting = deque(pool.apply_async(_make_chunk, (n, plan, True)) for n in range(_AHEAD))
+        chunks = _AHEAD
+        for step in range(plan.steps):
+            if step in rollout_steps:
+                _save(out, trainer, tokenizer.to_str(), {"unfinished": True})
+                made = _rollouts(out, plan, step, device, phone)
+                batches.add([workshop.encode(demonstration) for demonstration in made])
+                tell(
+                    f"step {step}: the goal held after {sum(d.goal_held for d in made)} of {len(made)} training instances"
+                )
+            while not batches.ready():
+                samples = waiting.popleft().get()
+                waiting.append(pool.apply_async(_make_chunk, (chunks, plan, step + 4 < drill_steps)))
+                chunks += 1
+                for sample in samples:
+                    digest.update(sample.ids.tobytes())
+                batches.add(samples)
+            batch = batches.take()
+            report = trainer.step(batch)
+            tokens += report.tokens
+            decisions += sum(int((sample.ids == config.eos_token_ids[0]).sum()) for sample in batch)
+            if (step + 1) % 50 == 0 or step + 1 == plan.steps:
+                seconds = time.perf_counter() - began
+                tell(
+                    f"step {step + 1}/{plan.steps}  loss {report.loss:.4f}  accuracy {report.accuracy:.3f}  "
+                    f"{tokens / 1e6:.2f} M tokens  {decisions} decisions  {seconds:.0f} s"
+                )
+            if (step + 1) % 250 == 0:
+                held = trainer.evaluate(validation)
+                tell(f"step {step + 1}: held-out loss {held.loss:.4f}, accuracy {held.accuracy:.3f}")
+    held = trainer.evaluate(validation)
+    trained_s = time.perf_counter() - began
+    _save(out, trainer, tokenizer.to_str(), {"unfinished": True})
+    scores = _scores(out, device, phone)
+    tell(f"closed loop on the evaluation split: {scores}")
+    manifest = {
+        "seed": plan.seed,
+        "steps": plan.steps,
+        "tokens": tokens,
+        "decisions": decisions,
+        "data_sha256": digest.hexdigest(),
+        "code_revision": wiring.source_revision(),
+        "prompt_digest": wiring.prompt_digest(),
+        "parameters": config.parameters,
+        "held_out_token_accuracy": round(held.accuracy, 4),
+        "held_out_loss": round(held.loss, 5),
+        "closed_loop_seeds": [_SCORED_SEEDS.start, _SCORED_SEEDS.stop],
+        "closed_loop_solved": scores,
+        "trained_minutes": round(trained_s / 60, 1),
+        "machine": probe_machine().cpu_model,
+        "threads": 1,
+        "torch": wiring.library_versions()["torch"],
+    }
+    _save(out, trainer, tokenizer.to_str(), manifest)
+    tell(f"wrote {out} after {(time.perf_counter() - began) / 60:.1f} minutes")
+
+
+def _study(plan: TrainingPlan, device: Device, phone: PhoneControl) -> tuple[list[str], list[str]]:
+    """Play some episodes for the texts that the tokenizer is trained on and the labels that drills show."""
+    texts: list[str] = []
+    labels: set[str] = set()
+    first = plan.seed * _SEED_STRIDE
+    for made in demonstrations(range(first, first + _VOCABULARY_EPISODES), device, phone, plan.noise):
+        texts += [message.content for message in made.messages if message.role in ("user", "tool")]
+        for reply in made.expert:
+            if reply is not None:
+                texts.append(f" {reply.thought}")
+                texts += [value for value in arguments_of(reply.action).values() if isinstance(value, str)]
+        for message in made.messages:
+            labels |= {
+                line.partition("] ")[2].partition(" (")[0].partition(": ")[0]
+                for line in message.content.split("\n")
+                if line[:1] == "["
+            }
+    return texts, sorted(label for label in labels if label and "," not in label)  # commas: dates, and there are many
+
+
+def _skeleton() -> Iterator[str]:
+    """Yield what every turn repeats: the opening of a call up to its first free value, and the frame of a screen."""
+    for name, tool in TOOLS.items():
+        first = next(iter(tool.model_json_schema(by_alias=True).get("properties", {})), None)
+        yield f"<tool_call>{name}" + (f"<arg_key>{first}</arg_key><arg_value>" if first else "</tool_call>")
+    yield from ("Task:", "\nApp:", "\n(scrolls)", "\n(keyboard open)")  # the frame of every screen
+    yield "<tool_call>task_complete</tool_call>"
+    yield "</arg_value><arg_key>text</arg_key><arg_value>"
+    yield "</arg_value><arg_key>index</arg_key><arg_value>"
+
+
+def _claim(out: Path) -> None:
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        strangers = sorted(entry.name for entry in out.iterdir())
+    except OSError as error:
+        raise RunFolderError(
+            f"cannot write to {str(out)!r}: {error.strerror}", hint="pass --out with another folder"
+        ) from error
+    if strangers:
+        raise RunFolderError(f"{str(out)!r} is not empty; found {strangers[0]!r}", hint="pass --out with a new folder")
+
+
+def _save(out: Path, trainer: Any, tokenizer_json: str, manifest: Mapping[str, object]) -> None:
+    from agent_eval.spark_backend.loader import Card, save_checkpoint
+    from agent_eval.spark_backend.nano.vocabulary import CHAT_TEMPLATE
+
+    save_checkpoint(
+        out,
+        trainer.config,
+        trainer.model.checkpoint_state(),
+        tokenizer_json=tokenizer_json,
+        chat_template=CHAT_TEMPLATE,
+        card=Card(name="nano", kind="embedded", details={"training": dict(manifest)}),
+    )
+
+
+def _rollouts(out: Path, plan: TrainingPlan, step: int, device: Device, phone: PhoneControl) -> list[Demonstration]:
+    """Let the model as it is play training instances."""
+    model = wiring.open_model(out, "fp32", thinking=True)
+    actor = wiring.open_policy(model, Sampling(max_tokens=64))
+    first = _ROLLOUT_SEED + plan.seed * _SEED_STRIDE + step * plan.rollouts
+    return list(demonstrations(range(first, first + plan.rollouts), device, phone, Noise.none(), actor))
+
+
+def _scores(out: Path, device: Device, phone: PhoneControl) -> dict[str, int]:
+    """Let the finished model play instances of the evaluation split; count the solved ones by the judge's label."""
+    from agent_eval.episode import EpisodeKey, run_episode
+
+    policy = wiring.open_policy(wiring.open_model(out, "bf16", thinking=True), Sampling(max_tokens=64))
+    return {
+        name: sum(
+            run_episode(task.draw(seed), policy, device, phone, EpisodeKey("bf16")).outcome.label == "success"
+            for seed in _SCORED_SEEDS
+        )
+        for name, task in TASKS.items()
+    }

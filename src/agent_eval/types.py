@@ -1,0 +1,348 @@
+"""The shared vocabulary: frozen data that passes between packages. Holds no behaviour beyond small derivations."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple
+
+Scalar = bool | int | str
+"""A value of the phone's state at one path."""
+
+# ----------------------------------------------------------------------------------------------------------------------
+# the phone, as its owner knows it
+
+
+class Change(NamedTuple):
+    """One path of the state that differs between two snapshots; ``None`` means absent."""
+
+    path: str
+    before: Scalar | None
+    after: Scalar | None
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """The whole state of a phone at one moment, as sorted ``(path, value)`` pairs.
+
+    Paths are slash-separated, such as ``settings/wifi_on`` or ``clock/alarm/3/hour``.
+    """
+
+    persisted: tuple[tuple[str, Scalar], ...]
+    """What survives a reboot: settings and the apps' data. The judge reads only this part."""
+    transient: tuple[tuple[str, Scalar], ...] = ()
+    """Screens, focus, scroll offsets, half-typed text, the clock. Part of the digest, never of a goal."""
+
+    def __getitem__(self, path: str) -> Scalar:
+        """Return the value at a path of either part; KeyError if it is absent."""
+        return self._index()[path]
+
+    def get(self, path: str, default: Scalar | None = None) -> Scalar | None:
+        """Return the value at a path of either part, or the default."""
+        return self._index().get(path, default)
+
+    def _index(self) -> dict[str, Scalar]:
+        return {**dict(self.transient), **dict(self.persisted)}
+
+    def under(self, prefix: str) -> dict[str, Scalar]:
+        """Return the persisted values below ``prefix/``, keyed by the rest of their path."""
+        start = prefix + "/"
+        return {path[len(start) :]: value for path, value in self.persisted if path.startswith(start)}
+
+    def diff(self, later: Snapshot) -> tuple[Change, ...]:
+        """Return the persisted paths that differ from this snapshot to a later one, sorted."""
+        before, after = dict(self.persisted), dict(later.persisted)
+        return tuple(
+            Change(path, before.get(path), after.get(path))
+            for path in sorted(before.keys() | after.keys())
+            if before.get(path) != after.get(path) or type(before.get(path)) is not type(after.get(path))
+        )
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 over both parts, first 16 hex digits: what a replay must reach again."""
+        return _digest([self.persisted, self.transient])
+
+    @property
+    def persisted_digest(self) -> str:
+        """SHA-256 over the persisted part only, first 16 hex digits."""
+        return _digest(self.persisted)
+
+
+def _digest(value: Any) -> str:
+    return hashlib.sha256(json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode()).hexdigest()[:16]
+
+
+@dataclass(frozen=True)
+class PhoneSetup:
+    """What a task asks a phone to be before an episode."""
+
+    seed: int
+    """Draws everything that the task leaves open: icon order, networks, other alarms, battery level."""
+    state: Mapping[str, Scalar] = field(default_factory=dict)
+    """Persisted paths that must have these values. A path of a new alarm creates it: ``clock/alarm/1/hour``."""
+    keep_alarms: bool = False
+    """Keep the seeded alarms beside those in ``state``; otherwise only those in ``state`` exist."""
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# what an agent may know
+
+
+class Bounds(NamedTuple):
+    """A rectangle in pixels: left, top, right, bottom; right and bottom are exclusive."""
+
+    left: int
+    top: int
+    right: int
+    bottom: int
+
+    @property
+    def center(self) -> tuple[int, int]:
+        """The middle of the rectangle, in whole pixels."""
+        return (self.left + self.right) // 2, (self.top + self.bottom) // 2
+
+
+@dataclass(frozen=True)
+class Element:
+    """One thing on the screen that an agent may name by its number."""
+
+    index: int
+    role: str
+    """Short word for the kind of widget: button, switch, row, field, text, slider, tab, radio, checkbox, image."""
+    label: str
+    """Its own text, else its description, else the texts that it groups, joined; as the screen has them."""
+    bounds: Bounds
+    states: tuple[str, ...] = ()
+    """Words such as on, off, selected, focused, disabled; in the order shown."""
+    value: str = ""
+    """The text inside a field or the position of a slider."""
+    clickable: bool = False
+    resource_id: str = ""
+
+
+@dataclass(frozen=True)
+class Observation:
+    """One screen as a numbered list of elements."""
+
+    elements: tuple[Element, ...]
+    app: str
+    """Name of the app in front, or its package where the name is unknown."""
+    package: str = ""
+    keyboard_open: bool = False
+    scrollable: bool = False
+
+    @property
+    def signature(self) -> str:
+        """Digest of app, roles, labels, states and values, without coordinates: equal screens have one signature."""
+        rows = [[e.role, e.label, e.states, e.value] for e in self.elements]
+        return _digest([self.package or self.app, self.keyboard_open, rows])
+
+
+ResultStatus = Literal["done", "rejected"]
+
+
+@dataclass(frozen=True)
+class ActionResult:
+    """What came of one action, as far as the device can tell."""
+
+    status: ResultStatus
+    """``rejected``: the call named something that is not there, and the phone was not touched."""
+    message: str
+    """One sentence for the agent."""
+    target: str = ""
+    """Identity of the element acted on (role and label), or empty; the loop detector compares this, not coordinates."""
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# what a model reads and writes
+
+RoleName = Literal["system", "user", "assistant", "tool"]
+
+
+@dataclass(frozen=True)
+class Message:
+    """One turn of a conversation."""
+
+    role: RoleName
+    content: str
+    reasoning: str = ""
+    """Of an assistant turn: what stood between the thinking tags."""
+    tool_name: str = ""
+    """Of an assistant turn: the tool called, or empty."""
+    tool_arguments: Mapping[str, str | int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """How the next token is chosen; temperature 0 is greedy."""
+
+    temperature: float = 0.0
+    top_p: float = 1.0
+    seed: int = 0
+    max_tokens: int = 256
+
+
+@dataclass(frozen=True)
+class Timing:
+    """Speed of one generation. Wall-clock seconds; the only part of a record that differs between equal runs."""
+
+    prompt_tokens: int
+    """Tokens of the whole prompt."""
+    prefill_tokens: int
+    """Tokens that were computed; the rest was reused from the step before."""
+    prefill_s: float
+    decode_tokens: int
+    """Tokens generated after the first one, which falls out of the prefill."""
+    decode_s: float
+    first_token_s: float
+    """Time from the request to the first token."""
+
+
+FinishReason = Literal["stop", "length"]
+
+
+@dataclass(frozen=True)
+class TokenGeneration:
+    """What an engine returns."""
+
+    ids: tuple[int, ...]
+    """Generated tokens, without the one that ended it."""
+    finish: FinishReason
+    timing: Timing
+
+
+@dataclass(frozen=True)
+class Generation:
+    """What a model returns: the text as written, special tokens included."""
+
+    text: str
+    finish: FinishReason
+    tokens: int
+    """Number of tokens generated."""
+    timing: Timing | None = None
+    """None for a model that computes nothing, such as a script."""
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# the machine, the evidence, the advice
+
+
+@dataclass(frozen=True)
+class MachineProbe:
+    """What this machine is, as far as the choice of a build needs it."""
+
+    arch: str
+    cpu_model: str
+    cpu_flags: tuple[str, ...]
+    """The flags that matter to the kernels, sorted: avx2, avx512f, avx512_vnni, avx512_bf16, amx_tile, neon, …"""
+    physical_cores: int
+    memory_bytes: int
+    os: str
+    accelerator: str = "none"
+
+    @property
+    def device_class(self) -> str:
+        """The class that recommendations are keyed by: x86-amx, x86-avx512, x86-avx2, x86-other, arm64, other."""
+        flags = set(self.cpu_flags)
+        if self.arch in ("x86_64", "AMD64"):
+            if "amx_tile" in flags:
+                return "x86-amx"
+            if "avx512f" in flags:
+                return "x86-avx512"
+            return "x86-avx2" if "avx2" in flags else "x86-other"
+        return "arm64" if self.arch in ("aarch64", "arm64") else "other"
+
+
+@dataclass(frozen=True)
+class Interval:
+    """An estimate with its interval and the count it rests on."""
+
+    estimate: float
+    low: float
+    high: float
+    n: int
+
+
+Verdict = Literal["no worse", "worse", "insufficient evidence"]
+SpeedVerdict = Literal["faster", "slower", "no measured difference", "not measured"]
+
+
+@dataclass(frozen=True)
+class BuildEvidence:
+    """What a run shows about one build."""
+
+    build: str
+    success: Interval
+    """Share of judged episodes with label success; Wilson 95 %."""
+    harm: Interval
+    """Share of judged episodes labelled reversal or over_execution; Wilson 95 %."""
+    harness_errors: int
+    """Episodes left out of every rate because the harness failed."""
+    decode_tokens_per_s: Interval | None = None
+    """Median over blocks with a 95 % bootstrap interval; n is blocks."""
+    prefill_tokens_per_s: Interval | None = None
+
+
+@dataclass(frozen=True)
+class PairedEvidence:
+    """What a run shows about one build against the reference."""
+
+    build: str
+    reference: str
+    pairs: int
+    lost: int
+    """Pairs that the reference passed and the build did not."""
+    gained: int
+    """Pairs that the build passed and the reference did not."""
+    difference: Interval
+    """Success of the build minus success of the reference; Bonett-Price 95 %."""
+    lower_bound: float
+    """One-sided 95 % lower bound of the difference: what the margin is compared with."""
+    p_value: float
+    """Exact McNemar, two-sided, not adjusted."""
+    p_adjusted: float
+    """The same after Holm over the planned comparisons of the run."""
+    margin: float
+    """Non-inferiority margin, as a positive share such as 0.10."""
+    verdict: Verdict
+    pairs_needed: int
+    """Further pairs needed for a verdict at the discordance seen; 0 when there is one."""
+    speed_ratio: Interval | None = None
+    """Decode tokens/s over the reference's, median over interleaved blocks, 95 % bootstrap."""
+    speed_verdict: SpeedVerdict = "not measured"
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """The joined input of the selector: everything in it is computed from records."""
+
+    run: str
+    model: str
+    model_kind: str
+    """From the checkpoint's card: ``embedded``, ``published`` or ``synthetic``."""
+    device_class: str
+    """Of the machine that the run was recorded on."""
+    reference: str
+    builds: tuple[BuildEvidence, ...]
+    pairs: tuple[PairedEvidence, ...]
+
+
+Priority = Literal["speed", "fidelity", "agentic"]
+
+
+@dataclass(frozen=True)
+class Recommendation:
+    """The build that the selector advises, and why."""
+
+    build: str | None
+    """None when there is nothing that may be advised, not even the reference."""
+    conclusive: bool
+    """False: the evidence is not enough, and ``build`` is only the safer choice until it is."""
+    rule: str
+    """Name of the rule that fired."""
+    reasons: tuple[str, ...]
+    """Sentences that cite the evidence."""
+    pairs_needed: int = 0

@@ -1,0 +1,234 @@
+"""The only place where names such as ``w4a8``, ``nano`` or ``sim`` become objects. Joins packages, decides nothing."""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import json
+import os
+import platform
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from agent_eval import __version__
+from agent_eval.contracts import Device, Instance, Model, PhoneControl, Policy, Task
+from agent_eval.errors import UnknownName
+from agent_eval.records import RunConfiguration, RunManifest
+from agent_eval.types import PhoneSetup, Sampling
+
+if TYPE_CHECKING:
+    from agent_eval.spark_backend.spark import SparkModel
+
+EMBEDDED = {"nano": Path(__file__).parent / "spark_backend" / "nano" / "checkpoint"}
+"""Checkpoints that come with the package."""
+
+SINGLE_THREAD_WIDTH = 1024
+"""Below this hidden size a second thread costs more than it brings: a token's work is too small to share."""
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """What a person may have an opinion on; the options of ``agent-eval run``."""
+
+    builds: tuple[str, ...]
+    tasks: tuple[str, ...]
+    instances: int
+    seed: int
+    model: str
+    max_tokens: int
+    thinking: bool
+    stop_on_loop: bool
+    max_episode_s: float | None
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where the episodes of one build are played."""
+
+    policy: Policy
+    device: Device
+    phone: PhoneControl
+
+
+def find_tasks(names: Sequence[str]) -> tuple[Task, ...]:
+    """Return the tasks of the given names, or of a suite if the only name is one.
+
+    Raises:
+        UnknownName: no such task or suite.
+    """
+    from agent_eval.tasks import SUITES, TASKS
+
+    if len(names) == 1 and names[0] in SUITES:
+        names = SUITES[names[0]]
+    for name in names:
+        if name not in TASKS:
+            raise UnknownName("task", name, TASKS, hint="`agent-eval tasks` lists them; a suite's name stands alone")
+    return tuple(TASKS[name] for name in dict.fromkeys(names))
+
+
+def check_builds(names: Sequence[str]) -> tuple[str, ...]:
+    """Return the builds without repetition.
+
+    Raises:
+        UnknownName: no such build.
+    """
+    from agent_eval.spark_backend.builds import BUILDS
+
+    for name in names:
+        if name not in BUILDS:
+            raise UnknownName("build", name, BUILDS)
+    return tuple(dict.fromkeys(names))
+
+
+def find_checkpoint(model: str) -> Path:
+    """Return the folder of a model: an embedded one by its name, any other by its path.
+
+    Raises:
+        UnknownName: neither an embedded model nor a folder.
+    """
+    folder = EMBEDDED.get(model, Path(model))
+    if not folder.is_dir():
+        raise UnknownName(
+            "model", model, [*EMBEDDED, "a path of a checkpoint folder"], hint="check the spelling of the path"
+        )
+    return folder
+
+
+def open_sim() -> tuple[Device, PhoneControl]:
+    """Start a simulated phone in this process; return the agent's hands on it and the task's back door."""
+    from agent_eval.agent import UiautomatorDevice
+    from agent_eval.device_sim import Phone
+    from agent_eval.device_sim.u2.device import SimDevice
+
+    phone = Phone(PhoneSetup(seed=0))
+    return UiautomatorDevice(SimDevice(phone)), phone
+
+
+def open_policy(model: Model, sampling: Sampling) -> Policy:
+    """Put a model behind the prompt that serves every model."""
+    from agent_eval.agent import ModelPolicy, tool_schemas
+
+    return ModelPolicy(model, tool_schemas(), sampling)
+
+
+def open_model(folder: Path, build: str, *, thinking: bool) -> SparkModel:
+    """Load one build of a checkpoint, with the tokenizer and chat template that speak for it.
+
+    Raises:
+        CheckpointError: the folder cannot be loaded.
+    """
+    from agent_eval.spark_backend.spark import SparkModel
+
+    return SparkModel.load(folder, build, threads=threads_for(folder), thinking=thinking)
+
+
+def threads_for(folder: Path) -> int:
+    """Return how many threads an engine should use for a checkpoint on this machine."""
+    from agent_eval.spark_backend.config import SparkConfig
+    from agent_eval.spark_backend.probe import usable_cores
+
+    return 1 if SparkConfig.from_folder(folder).hidden_size < SINGLE_THREAD_WIDTH else usable_cores()
+
+
+def configuration_of(options: RunOptions, folder: Path, instances: Sequence[Instance]) -> RunConfiguration:
+    """Return everything that decides what the records of a run will say."""
+    from agent_eval.spark_backend.loader import checkpoint_digest
+    from agent_eval.tasks import suite_digest
+
+    return RunConfiguration(
+        builds=options.builds,
+        tasks=options.tasks,
+        instances=options.instances,
+        seed=options.seed,
+        model=options.model,
+        model_digest=checkpoint_digest(folder),
+        device="sim",
+        max_tokens=options.max_tokens,
+        thinking=options.thinking,
+        stop_on_loop=options.stop_on_loop,
+        max_episode_s=options.max_episode_s,
+        suite_digest=suite_digest(instances),
+        prompt_digest=prompt_digest(),
+    )
+
+
+def manifest_of(configuration: RunConfiguration, folder: Path, notes: dict[str, str]) -> RunManifest:
+    """Return the manifest of a run that begins now on this machine."""
+    from agent_eval.spark_backend.loader import checkpoint_kind
+    from agent_eval.spark_backend.probe import probe_machine
+
+    return RunManifest(
+        configuration=configuration,
+        model_kind=checkpoint_kind(folder),
+        build_notes=notes,
+        versions={"agent-eval": __version__, "revision": source_revision(), **library_versions()},
+        machine=probe_machine(),
+        threads=threads_for(folder),
+        created=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+    )
+
+
+def library_versions() -> dict[str, str]:
+    """Return the versions of what decides numbers and screens."""
+    found = {"python": platform.python_version()}
+    for name in ("torch", "tokenizers", "uiautomator2", "adbutils"):
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            found[name] = "missing"
+    return found
+
+
+def source_revision() -> str:
+    """Return the commit of the source, with ``+changes`` when it differs; ``unknown`` outside a checkout."""
+    here = Path(__file__).parent
+    commands = (["git", "rev-parse", "--short=12", "HEAD"], ["git", "status", "--porcelain", "--", str(here)])
+    try:
+        commit, changes = (
+            subprocess.run(  # noqa: S603  fixed arguments, no shell
+                command, cwd=here, capture_output=True, text=True, check=True, timeout=10
+            ).stdout.strip()
+            for command in commands
+        )
+    except (OSError, subprocess.SubprocessError):
+        return "unknown"
+    return f"{commit}+changes" if changes else commit
+
+
+def prompt_digest() -> str:
+    """Return a digest of the prompt rendering and the phone's screens: the oracle's way through every task, as text.
+
+    A model trained on this project's phone records it; when it differs, the model has learned other screens.
+    """
+    from agent_eval.agent import SYSTEM_PROMPT, tool_schemas
+    from agent_eval.demonstrations import Noise, play
+    from agent_eval.tasks import TASKS
+
+    device, phone = open_sim()
+    shown: list[Any] = [SYSTEM_PROMPT, tool_schemas()]
+    for task in TASKS.values():
+        demonstration = play(task.draw(0, "training"), device, phone, Noise.none())
+        shown.append([message.content for message in demonstration.messages if message.role in ("user", "tool")])
+    return hashlib.sha256(json.dumps(shown, ensure_ascii=False).encode()).hexdigest()[:16]
+
+
+def stale_reason(folder: Path, digest: str) -> str:
+    """Return why a checkpoint no longer fits the prompts and screens of this version, or an empty string."""
+    from agent_eval.spark_backend.loader import read_card
+
+    training = read_card(folder).details.get("training")
+    if not isinstance(training, dict):
+        return ""
+    trained = training.get("prompt_digest")
+    return "" if trained == digest else f"it was trained on screens {trained}, this version shows {digest}"
+
+
+def default_run_folder(options: RunOptions) -> Path:
+    """Return the folder that a command writes to unless told otherwise: the same for the same options."""
+    text = json.dumps([os.fspath(options.model), options.__dict__], sort_keys=True, default=list)
+    name = Path(options.model).name or "model"
+    return Path("runs") / f"{name}-{hashlib.sha256(text.encode()).hexdigest()[:8]}"

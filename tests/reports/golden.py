@@ -1,0 +1,98 @@
+"""The rendered texts kept in ``tests/golden``. To write them anew: ``python -m tests.reports.golden`` from the root."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rich.console import Console, RenderableType
+from tests.reports.builders import MACHINE, manifest, run
+
+from agent_eval.reports.tables import render_recommendation, render_report
+from agent_eval.types import BuildEvidence, Evidence, Interval, PairedEvidence, Recommendation
+
+FOLDER = Path(__file__).parent.parent / "golden"
+WIDTHS = (80, 120)
+
+_GOAL = "Set an alarm for 7:30 AM and [bold]nothing[/bold] else.\x1b[2J"
+
+
+def _full() -> RenderableType:
+    letters = {
+        "bf16": "SSSSSSSSSSNLSSSSSSSSSSSN",
+        "w4a16": "SSSSSSSSSRNLSSSSSSSSSSSS",
+        "w4a8": "SRRESLPSWINOUSSSSSSSDSGN",
+    }
+    speeds = {
+        "bf16": [41.0 + 0.3 * (block % 4) for block in range(24)],
+        "w4a16": [80.0 + block % 3 for block in range(24)],
+        "w4a8": [42.0 + block % 5 for block in range(24)],
+    }
+    records = run(letters, speeds, goal=_GOAL, fault="DeviceFault: no answer\nfrom the phone")
+    return render_report(manifest(tasks=24), records, run="runs/nano-1234")
+
+
+def _unfinished() -> RenderableType:
+    records = run({"bf16": "SS", "w4a16": "S", "w4a8": "E"})
+    return render_report(manifest(tasks=12, instances=2, model_kind="synthetic"), records)
+
+
+def _alone() -> RenderableType:
+    return render_report(manifest(("bf16",), tasks=2), run({"bf16": "SN"}, {"bf16": 40.0}))
+
+
+def _empty() -> RenderableType:
+    return render_report(manifest(), [])
+
+
+def _recommendation() -> RenderableType:
+    evidence = Evidence(
+        run="runs/nano-1234",
+        model="nano",
+        model_kind="embedded",
+        device_class="x86-avx512",
+        reference="bf16",
+        builds=(BuildEvidence("bf16", Interval(0.9, 0.8, 0.95, 60), Interval(0.0, 0.0, 0.06, 60), 0),),
+        pairs=(
+            PairedEvidence("w4a8", "bf16", 60, 9, 3, Interval(-0.1, -0.2, 0.0, 60), -0.2, 0.1, 0.1, 0.1,
+                           "insufficient evidence", 40),
+        ),
+    )  # fmt: skip
+    advice = Recommendation(
+        build="bf16",
+        conclusive=False,
+        rule="insufficient-evidence",
+        reasons=(
+            "Insufficient evidence: w4a8 is undecided and might be preferred for priority speed, so bf16 is kept until "
+            "then.",
+            "A second reason with a [link] and a bell \x07 in it.",
+        ),
+        pairs_needed=40,
+    )
+    return render_recommendation(MACHINE, "speed", advice, evidence)
+
+
+TEXTS = {
+    "report": _full,
+    "report_unfinished": _unfinished,
+    "report_one_build": _alone,
+    "report_empty": _empty,
+    "recommendation": _recommendation,
+}
+
+
+def rendered(renderable: RenderableType, width: int) -> str:
+    """Return what a terminal without colours shows, without the blanks at the ends of lines."""
+    console = Console(width=width, color_system=None, highlight=False, force_terminal=False, legacy_windows=False)
+    with console.capture() as capture:
+        console.print(renderable)
+    return "\n".join(line.rstrip() for line in capture.get().splitlines()) + "\n"
+
+
+def file_of(name: str, width: int) -> Path:
+    return FOLDER / f"{name}_{width}.txt"
+
+
+if __name__ == "__main__":
+    for each, make in TEXTS.items():
+        for columns in WIDTHS:
+            file_of(each, columns).write_text(rendered(make(), columns), encoding="utf-8")

@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+from tests.reports.builders import manifest, run
+
+from agent_eval.reports import evidence_of, report_of
+from agent_eval.reports.stats import bonett_price, holm, lower_bound, mcnemar
+
+
+def test_evidence_joins_outcomes_pairs_and_speed() -> None:
+    letters = {"bf16": "S" * 24, "w4a16": "S" * 24, "w4a8": "S" * 14 + "R" * 8 + "EO"}
+    speeds = {"bf16": 40.0, "w4a16": 80.0, "w4a8": 41.0}
+    evidence = evidence_of(manifest(tasks=24), run(letters, speeds), run="runs/a")
+    assert (evidence.run, evidence.model, evidence.model_kind) == ("runs/a", "nano", "embedded")
+    assert (evidence.device_class, evidence.reference) == ("x86-avx512", "bf16")
+    assert [build.build for build in evidence.builds] == ["bf16", "w4a16", "w4a8"]
+    w4a8 = evidence.builds[2]
+    assert (w4a8.success.n, w4a8.harness_errors) == (23, 1)
+    assert w4a8.harm.estimate == pytest.approx(9 / 23)
+    same, worse = evidence.pairs
+    assert (same.pairs, same.lost, same.gained, same.verdict, same.pairs_needed) == (24, 0, 0, "no worse", 0)
+    assert (worse.pairs, worse.lost, worse.gained, worse.verdict) == (23, 9, 0, "worse")
+    assert worse.difference == bonett_price(9, 0, 23)
+    assert worse.lower_bound == lower_bound(9, 0, 23)
+    assert (same.p_adjusted, worse.p_adjusted) == holm([1.0, mcnemar(9, 0)])
+    assert same.speed_ratio is not None
+    assert (same.speed_ratio.estimate, same.speed_verdict) == (2.0, "faster")
+    assert worse.speed_verdict == "no measured difference"
+
+
+def test_the_margin_decides_the_verdict_and_is_recorded() -> None:
+    records = run({"bf16": "S" * 60, "w4a8": "S" * 56 + "N" * 4})
+    wide, narrow = (
+        evidence_of(manifest(("bf16", "w4a8"), 60), records, margin=margin).pairs[0] for margin in (0.2, 0.1)
+    )
+    assert (wide.margin, wide.verdict, wide.pairs_needed) == (0.2, "no worse", 0)
+    assert (narrow.margin, narrow.verdict) == (0.1, "insufficient evidence")
+    assert narrow.pairs_needed > 0
+
+
+def test_a_build_without_pairs_is_unknown_and_holds_no_nan() -> None:
+    evidence = evidence_of(manifest(("bf16", "w4a8"), 2), run({"bf16": "SS", "w4a8": "EE"}))
+    pair, build = evidence.pairs[0], evidence.builds[1]
+    assert (pair.pairs, pair.verdict, pair.lower_bound, pair.p_value) == (0, "insufficient evidence", -1.0, 1.0)
+    assert (build.success.n, build.success.low, build.success.high, build.harness_errors) == (0, 0.0, 1.0, 2)
+    assert pair.pairs_needed > 0
+
+
+def test_an_empty_run_is_evidence_of_nothing() -> None:
+    evidence = evidence_of(manifest(), [])
+    assert [build.success.n for build in evidence.builds] == [0, 0, 0]
+    assert [pair.pairs for pair in evidence.pairs] == [0, 0]
+
+
+def test_the_report_holds_the_same_evidence() -> None:
+    records = run({"bf16": "SSSN", "w4a16": "SSNN", "w4a8": "SRRE"}, {"bf16": 40.0, "w4a16": 50.0, "w4a8": 60.0})
+    assert report_of(manifest(tasks=4), records).evidence == evidence_of(manifest(tasks=4), records)
+
+
+def test_a_margin_that_is_no_share_is_refused() -> None:
+    with pytest.raises(ValueError, match="received 10"):
+        evidence_of(manifest(), [], margin=10)
+
+
+def test_importing_reports_loads_neither_rich_nor_scipy_nor_torch() -> None:
+    code = "import sys, agent_eval.reports; print([m for m in ('rich', 'scipy', 'torch') if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

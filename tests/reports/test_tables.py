@@ -1,0 +1,96 @@
+from __future__ import annotations
+
+import unicodedata
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rich.console import Console
+from tests.reports.builders import LETTERS, MACHINE, manifest, run
+from tests.reports.golden import TEXTS, WIDTHS, file_of, rendered
+
+from agent_eval.outcome import LABELS
+from agent_eval.reports.tables import render_recommendation, render_report, visible
+from agent_eval.types import Recommendation
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("name", TEXTS)
+def test_the_rendered_text_is_the_golden_one(name: str, width: int) -> None:
+    # after a wanted change: python -m tests.reports.golden, and read the difference
+    assert rendered(TEXTS[name](), width) == file_of(name, width).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", TEXTS)
+@pytest.mark.parametrize("width", [80, 100, 120, 200])
+def test_no_line_is_wider_than_the_terminal(name: str, width: int) -> None:
+    assert max(len(line) for line in rendered(TEXTS[name](), width).splitlines()) <= width
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_every_label_is_spelled_out_at_every_width(width: int) -> None:
+    words = rendered(TEXTS["report"](), width)
+    assert all(part in words for label in LABELS for part in label.split("_"))
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("Wi-Fi", "Wi-Fi"),
+        ("été 7:30 — ok", "été 7:30 — ok"),
+        ("\x1b[31mred", "\\x1b[31mred"),
+        ("a\nb\tc\r", "a\\nb\\tc\\r"),
+        ("\x00\x7f\x9b", "\\x00\\x7f\\x9b"),
+        ("right\u202eto left", "right\\u202eto left"),
+        ("zero\u200bwidth", "zero\\u200bwidth"),
+        ("\U000e0041tag", "\\U000e0041tag"),
+        ("\ud800", "\\ud800"),
+    ],
+)
+def test_what_a_terminal_would_obey_is_shown_as_its_escape(text: str, shown: str) -> None:
+    assert visible(text) == shown
+
+
+@given(st.text())
+def test_visible_text_holds_no_control_and_is_stable(text: str) -> None:
+    shown = visible(text)
+    assert not any(unicodedata.category(char) in ("Cc", "Cf", "Cs", "Zl", "Zp") for char in shown)
+    assert visible(shown) == shown
+
+
+def test_markup_in_goals_builds_and_faults_is_text() -> None:
+    hostile = "[red]x[/red] [/] [link=file:///etc]y"
+    letters = {"bf16": "SS", hostile: "NE"}
+    records = run(letters, goal=hostile, fault=hostile)
+    shown = rendered(render_report(manifest(tuple(letters), tasks=2), records, run=hostile), 200)
+    assert shown.count(hostile) >= 4
+    advice = Recommendation(hostile, True, hostile, (hostile,))
+    assert rendered(render_recommendation(MACHINE, "speed", advice), 200).count(hostile) == 3
+
+
+def test_colours_repeat_what_the_words_say() -> None:
+    console = Console(width=120, color_system="standard", highlight=False, force_terminal=True, legacy_windows=False)
+    with console.capture() as capture:
+        console.print(TEXTS["report"]())
+    coloured = capture.get()
+    assert "\x1b[" in coloured
+    assert "\x1b[2J" not in coloured
+
+
+def test_a_recommendation_of_nothing_says_so() -> None:
+    advice = Recommendation(None, False, "reference-failed", ("No episode was judged.",))
+    shown = rendered(render_recommendation(MACHINE, "speed", advice), 80)
+    assert "none" in shown
+    assert "nothing may be advised" in shown
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    st.lists(st.text([*LETTERS, "."], min_size=1, max_size=8), min_size=1, max_size=4),
+    st.sampled_from([60, 80, 120]),
+)
+def test_any_run_can_be_drawn(outcomes: list[str], width: int) -> None:
+    letters = {f"build{place}": text for place, text in enumerate(outcomes)}
+    shown = rendered(render_report(manifest(tuple(letters), tasks=8), run(letters)), width)
+    assert "nan" not in shown.split()
+    assert max(len(line) for line in shown.splitlines()) <= width

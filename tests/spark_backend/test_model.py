@@ -1,0 +1,257 @@
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+import torch
+from tests.spark_backend import reference
+from tests.spark_backend.configs import SMALL
+from torch import Tensor
+
+from agent_eval.spark_backend.cache import Cache
+from agent_eval.spark_backend.config import GateActivation, LayerType, Rope, SparkConfig
+from agent_eval.spark_backend.model import MLP, RMSNorm, Spark, initial_weights
+from agent_eval.spark_backend.quant.dense import Bf16, Fp32
+from agent_eval.spark_backend.quant.w4a16 import W4A16
+from agent_eval.spark_backend.rotary import FIRST_ROWS, Rotary
+
+LENGTH = 45  # nearly three windows
+
+
+def weights_of(config: SparkConfig, seed: int = 3) -> dict[str, Tensor]:
+    """Random weights whose norms are not all ones."""
+    generator = torch.Generator().manual_seed(seed)
+    weights = initial_weights(config, generator)
+    for name, value in weights.items():
+        if value.ndim == 1:
+            weights[name] = 1 + 0.3 * torch.randn(value.shape, generator=generator)
+    return weights
+
+
+def ids_of(config: SparkConfig, length: int = LENGTH, seed: int = 5) -> Tensor:
+    return torch.randint(0, config.vocab_size, (1, length), generator=torch.Generator().manual_seed(seed))
+
+
+def as_float64(weights: dict[str, Tensor]) -> dict[str, reference.Array]:
+    return {name: value.numpy().astype(np.float64) for name, value in weights.items()}
+
+
+def one_layer(kind: LayerType) -> SparkConfig:
+    return replace(SMALL, num_hidden_layers=1, layer_types=(kind,))
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        SMALL,
+        replace(SMALL, num_attention_heads=6, num_key_value_heads=1, gate_activation="silu"),
+        replace(SMALL, full_rope=Rope(100.0, 1.0), sliding_rope=Rope(7.0, 0.5), num_key_value_heads=4),
+    ],
+)
+def test_the_model_computes_what_the_float64_twin_computes(config: SparkConfig) -> None:
+    weights, ids = weights_of(config), ids_of(config)
+    with torch.inference_mode():
+        model = Spark(config, weights)
+        actual = model.logits(model(ids))[0]
+    expected = reference.logits(config, as_float64(weights), ids[0].tolist())
+    assert np.abs(expected).max() > 1, "a vanishing model would agree with anything"
+    np.testing.assert_allclose(actual.numpy(), expected, atol=2e-4, rtol=1e-4)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_sequences_of_a_batch_do_not_see_each_other(seed: int) -> None:
+    model = Spark(SMALL, weights_of(SMALL))
+    one, other = ids_of(SMALL, seed=seed), ids_of(SMALL, seed=seed + 10)
+    with torch.inference_mode():
+        together = model(torch.cat((one, other)))
+        torch.testing.assert_close(together[:1], model(one), atol=1e-5, rtol=1e-5)
+        torch.testing.assert_close(together[1:], model(other), atol=1e-5, rtol=1e-5)
+
+
+def changed_by(config: SparkConfig, changed: int, seen_from: int) -> bool:
+    """Tell whether the hidden state of one position depends on the token of another."""
+    model = Spark(config, weights_of(config))
+    ids = ids_of(config)
+    other = ids.clone()
+    other[0, changed] = (other[0, changed] + 1) % config.vocab_size
+    with torch.inference_mode():
+        return not torch.equal(model(ids)[0, seen_from], model(other)[0, seen_from])
+
+
+def test_the_window_counts_the_current_token() -> None:
+    sliding, window = one_layer("sliding_attention"), SMALL.sliding_window
+    assert changed_by(sliding, 40, seen_from=40)
+    assert changed_by(sliding, 40 - (window - 1), seen_from=40)
+    assert not changed_by(sliding, 40 - window, seen_from=40)
+
+
+def test_a_full_layer_sees_the_first_token_and_none_that_follows() -> None:
+    full = one_layer("full_attention")
+    assert changed_by(full, 0, seen_from=40)
+    assert not changed_by(full, 41, seen_from=40)
+
+
+def test_a_gate_of_zero_lets_half_of_each_head_through() -> None:
+    weights = weights_of(SMALL)
+    for name in weights:
+        if name.endswith("g_proj.weight"):
+            weights[name] = torch.zeros_like(weights[name])
+    ids = ids_of(SMALL)
+    with torch.inference_mode():
+        model = Spark(SMALL, weights)
+        actual = model.logits(model(ids))[0]
+    halved = {
+        name: value / 2 if name.endswith("out_proj.weight") else value for name, value in as_float64(weights).items()
+    }
+    expected = reference.logits(SMALL, halved, ids[0].tolist(), gated=False)
+    np.testing.assert_allclose(actual.numpy(), expected, atol=2e-4, rtol=1e-4)
+
+
+@pytest.mark.parametrize("activation", ["sigmoid", "silu"])
+def test_both_gate_activations_are_told_apart(activation: GateActivation) -> None:
+    config = replace(one_layer("full_attention"), gate_activation=activation)
+    weights, ids = weights_of(config), ids_of(config, 6)
+    with torch.inference_mode():
+        actual = Spark(config, weights)
+        logits = actual.logits(actual(ids))[0].numpy()
+    wrong = replace(config, gate_activation="silu" if activation == "sigmoid" else "sigmoid")
+    assert np.abs(logits - reference.logits(wrong, as_float64(weights), ids[0].tolist())).max() > 1e-2
+
+
+def test_the_mlp_uses_the_exact_gelu() -> None:
+    identity = torch.eye(3)
+    weights = {"gate_proj.weight": identity, "up_proj.weight": torch.ones(3, 3), "down_proj.weight": identity}
+    x = torch.tensor([[[0.7, -1.3, 2.1]]])
+    out = MLP(weights, "", Fp32())(x)[0, 0].tolist()
+    total = 0.7 - 1.3 + 2.1
+    exact = [0.5 * value * (1 + math.erf(value / math.sqrt(2))) * total for value in (0.7, -1.3, 2.1)]
+    assert out == pytest.approx(exact, abs=1e-6)  # the tanh form is off by 1e-4 here
+
+
+def test_the_norm_applies_its_weight_before_it_narrows() -> None:
+    generator = torch.Generator().manual_seed(0)
+    x, weight = torch.randn(1, 400, generator=generator), 1 + 0.3 * torch.randn(400, generator=generator)
+    normed = x / (x.square().mean() + 1e-6).sqrt()
+    out = RMSNorm(weight, 1e-6, torch.bfloat16)(x)
+    assert (out != (normed * weight).bfloat16()).float().mean() < 0.01  # float32 may fall on the other side of a tie
+    assert (out != normed.bfloat16() * weight.bfloat16()).float().mean() > 0.1
+
+
+class TestRotary:
+    def test_dimensions_beyond_the_rotated_share_pass_through(self) -> None:
+        rotary = Rotary(Rope(5e6, 0.25), head_dim=24, positions=64)
+        x = torch.randn(1, 64, 2, 24, generator=torch.Generator().manual_seed(0))
+        out = rotary(x, rotary.at(0, 64))
+        assert torch.equal(out[..., 6:], x[..., 6:])
+        assert not torch.allclose(out[:, 1:, :, :6], x[:, 1:, :, :6])
+        assert torch.equal(out[:, 0], x[:, 0])
+
+    @pytest.mark.parametrize("share", [0.25, 1.0])
+    def test_scores_depend_on_the_distance_only(self, share: float) -> None:
+        rotary = Rotary(Rope(100.0, share), head_dim=24, positions=512)
+        generator = torch.Generator().manual_seed(0)
+        q, k = torch.randn(1, 1, 1, 24, generator=generator), torch.randn(1, 1, 1, 24, generator=generator)
+
+        def score(i: int, j: int) -> float:
+            return float((rotary(q, rotary.at(i, i + 1)) * rotary(k, rotary.at(j, j + 1))).sum())
+
+        assert score(13, 4) == pytest.approx(score(209, 200), abs=1e-4)
+        assert score(13, 4) != pytest.approx(score(13, 5), abs=1e-3)
+
+    def test_the_table_grows_with_the_sequence_and_keeps_its_rows(self) -> None:
+        rotary = Rotary(Rope(5e6, 0.25), head_dim=16, positions=1_048_576)
+        assert rotary.cos.shape[0] == FIRST_ROWS
+        before = rotary.at(0, 8)
+        with torch.inference_mode():
+            far = rotary.at(3 * FIRST_ROWS, 3 * FIRST_ROWS + 2)
+        assert far.cos.shape == (2, 1, 16)
+        assert float(far.cos[0, 0, 1]) == pytest.approx(math.cos(3 * FIRST_ROWS * 5e6**-0.5), abs=1e-6)
+        assert torch.equal(rotary.at(0, 8).sin, before.sin)
+        assert not rotary.cos.is_inference()
+
+
+CHUNKS = [
+    [1] * LENGTH,
+    [LENGTH],
+    [15, 1, 1, 1, 27],
+    [16, 16, 13],
+    [17, 1, 17, 10],
+    [1, 40, 4],
+    [3, 5, 8, 13, 16],
+]
+
+
+@pytest.mark.parametrize("chunks", CHUNKS, ids=str)
+def test_new_tokens_with_a_cache_give_what_the_whole_sequence_gives(chunks: list[int]) -> None:
+    assert sum(chunks) == LENGTH
+    model, ids = Spark(SMALL, weights_of(SMALL)), ids_of(SMALL)
+    with torch.inference_mode():
+        whole = model.logits(model(ids))
+        cache = Cache(SMALL, limit=64, slack=3)
+        edges = [sum(chunks[:i]) for i in range(len(chunks) + 1)]
+        parts = [model.logits(model(ids[:, start:end], cache)) for start, end in pairwise(edges)]
+    torch.testing.assert_close(torch.cat(parts, dim=1), whole, atol=1e-4, rtol=1e-4)
+
+
+def test_a_cache_that_went_back_gives_what_a_fresh_one_gives() -> None:
+    model, ids = Spark(SMALL, weights_of(SMALL)), ids_of(SMALL)
+    with torch.inference_mode():
+        whole = model(ids)
+        cache = Cache(SMALL, limit=64)
+        model(ids[:, :30], cache)
+        model((ids[:, 30:40] + 1) % SMALL.vocab_size, cache)
+        assert cache.rewind(30)
+        torch.testing.assert_close(model(ids[:, 30:], cache), whole[:, 30:], atol=1e-4, rtol=1e-4)
+
+
+def test_every_weight_is_trained() -> None:
+    model = Spark.initialised(SMALL, torch.Generator().manual_seed(0))
+    ids = ids_of(SMALL).expand(2, -1)
+    logits = model.logits(model(ids))
+    loss = torch.nn.functional.cross_entropy(logits[:, :-1].flatten(0, 1), ids[:, 1:].flatten())
+    torch.autograd.backward(loss)
+    assert all(p.grad is not None and bool(p.grad.abs().sum() > 0) for p in model.parameters())
+    assert sum(p.numel() for p in model.parameters()) == SMALL.parameters
+
+
+def test_equal_seeds_give_equal_models() -> None:
+    one, same, other = (Spark.initialised(SMALL, torch.Generator().manual_seed(seed)) for seed in (1, 1, 2))
+    assert torch.equal(one.embedding, same.embedding)
+    assert not torch.equal(one.embedding, other.embedding)
+
+
+@pytest.mark.parametrize("tied", [True, False])
+def test_the_state_of_a_trained_model_is_that_of_its_checkpoint(tied: bool) -> None:
+    config = replace(SMALL, tie_word_embeddings=tied)
+    weights = weights_of(config)
+    state = Spark(config, weights).checkpoint_state()
+    assert state.keys() == weights.keys() == config.tensor_shapes().keys()
+    assert all(torch.equal(state[name], weights[name]) for name in weights)
+
+
+def test_an_untied_head_is_used() -> None:
+    config = replace(SMALL, tie_word_embeddings=False)
+    weights, ids = weights_of(config), ids_of(config, 5)
+    with torch.inference_mode():
+        model = Spark(config, weights)
+        hidden = model(ids)
+        torch.testing.assert_close(model.logits(hidden), hidden @ weights["lm_head.weight"].T)
+
+
+def test_a_quantised_model_cannot_be_saved_as_a_checkpoint() -> None:
+    with pytest.raises(ValueError, match="without quantisation"):
+        Spark(SMALL, weights_of(SMALL), W4A16()).checkpoint_state()
+
+
+@pytest.mark.parametrize("native", [True, False])
+def test_bf16_stays_near_the_twin_on_either_kind_of_cpu(native: bool) -> None:
+    weights, ids = weights_of(SMALL), ids_of(SMALL)
+    with torch.inference_mode():
+        model = Spark(SMALL, weights, Bf16(native=native))
+        actual = model.logits(model(ids))[0].numpy()
+    expected = reference.logits(SMALL, as_float64(weights), ids[0].tolist())
+    noise = np.square(actual - expected).mean() / np.square(expected).mean()
+    assert 1e-7 < noise < 1e-3  # about 2^-9 per operation; zero would mean that nothing was rounded

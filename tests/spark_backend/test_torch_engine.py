@@ -1,0 +1,213 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+from tests.spark_backend.configs import SMALL
+
+from agent_eval.contracts import Engine
+from agent_eval.errors import ContextOverflow, EngineFault
+from agent_eval.spark_backend.builds import BUILDS, load_build
+from agent_eval.spark_backend.loader import Weights
+from agent_eval.spark_backend.model import Spark
+from agent_eval.spark_backend.sampling import greedy
+from agent_eval.spark_backend.torch_engine import PREFILL_ROWS, TorchEngine
+from agent_eval.types import Sampling
+
+NEVER: frozenset[int] = frozenset()
+TEN = Sampling(max_tokens=10)
+
+
+def prompt_of(length: int, seed: int = 0) -> list[int]:
+    return torch.randint(0, SMALL.vocab_size, (length,), generator=torch.Generator().manual_seed(seed)).tolist()
+
+
+@pytest.fixture(scope="module")
+def model(checkpoint: Path) -> Spark:
+    return Spark(SMALL, Weights(checkpoint, SMALL))
+
+
+@pytest.fixture
+def engine(model: Spark) -> TorchEngine:
+    return TorchEngine(model, threads=1, context=512)
+
+
+def test_it_is_an_engine(engine: TorchEngine) -> None:
+    implemented: Engine = engine
+    assert implemented.generate([1], NEVER, Sampling(max_tokens=1)).ids
+
+
+def test_greedy_text_is_that_of_the_whole_sequence_token_by_token(model: Spark, engine: TorchEngine) -> None:
+    ids = prompt_of(30)
+    for _ in range(10):
+        with torch.inference_mode():
+            ids.append(greedy(model.logits(model(torch.tensor([ids])))[0, -1]))
+    assert list(engine.generate(ids[:30], NEVER, TEN).ids) == ids[30:]
+
+
+@pytest.mark.parametrize("build", BUILDS)
+def test_greedy_text_is_the_same_every_time(checkpoint: Path, build: str) -> None:
+    one, other = (load_build(checkpoint, build, threads=1).engine for _ in range(2))
+    first = one.generate(prompt_of(40), NEVER, TEN).ids
+    one.reset()
+    assert one.generate(prompt_of(40), NEVER, TEN).ids == first
+    assert other.generate(prompt_of(40), NEVER, TEN).ids == first
+
+
+def test_the_text_does_not_depend_on_earlier_episodes(model: Spark, engine: TorchEngine) -> None:
+    fresh = TorchEngine(model, threads=1, context=512)
+    for seed in range(4):
+        engine.generate(prompt_of(20 + 17 * seed, seed), NEVER, TEN)
+        engine.reset()
+        fresh.reset()
+        ours, theirs = (e.generate(prompt_of(33, 9), NEVER, TEN) for e in (engine, fresh))
+        assert ours.ids == theirs.ids
+        assert ours.timing.prefill_tokens == 33
+
+
+def test_the_steps_of_an_episode_reuse_what_they_share_and_change_nothing(model: Spark, engine: TorchEngine) -> None:
+    prompt = prompt_of(25)
+    for step in range(8):
+        scratch = TorchEngine(model, threads=1, context=512)
+        reused, alone = (e.generate(prompt, NEVER, TEN) for e in (engine, scratch))
+        assert reused.ids == alone.ids
+        assert alone.timing.prefill_tokens == len(prompt)
+        if step:
+            assert reused.timing.prefill_tokens == 8  # the last token generated was never run, and seven are new
+        assert reused.timing.prompt_tokens == len(prompt)
+        prompt = [*prompt, *reused.ids, *prompt_of(7, step)]
+
+
+@pytest.mark.parametrize("back", [1, 5, 16, 40, 150])
+def test_a_prompt_that_goes_back_gives_what_a_fresh_engine_gives(model: Spark, engine: TorchEngine, back: int) -> None:
+    prompt = prompt_of(200)
+    engine.generate(prompt, NEVER, TEN)
+    changed = [*prompt[: 200 - back], *prompt_of(12, seed=4)]
+    fresh = TorchEngine(model, threads=1, context=512)
+    ours, theirs = (e.generate(changed, NEVER, TEN) for e in (engine, fresh))
+    assert ours.ids == theirs.ids
+    computed = ours.timing.prefill_tokens
+    went_back = back + len(theirs.ids) - 1
+    if went_back <= SMALL.sliding_window:  # the slack that sliding layers promise
+        assert computed == 12
+    elif back == 150:  # more than they hold
+        assert computed == len(changed)
+    else:
+        assert computed in (12, len(changed))
+
+
+def test_the_same_prompt_again_computes_its_last_token_only(engine: TorchEngine) -> None:
+    first = engine.generate(prompt_of(50), NEVER, TEN)
+    second = engine.generate(prompt_of(50), NEVER, TEN)
+    assert second.ids == first.ids
+    assert second.timing.prefill_tokens == 1
+
+
+@pytest.mark.parametrize("length", [PREFILL_ROWS - 1, PREFILL_ROWS, PREFILL_ROWS + 1, 2 * PREFILL_ROWS, 1300])
+def test_a_long_prompt_is_computed_in_parts_without_a_seam(length: int) -> None:
+    config = replace(SMALL, num_hidden_layers=2, layer_types=("sliding_attention", "full_attention"))
+    config = replace(config, max_position_embeddings=2048)
+    model = Spark.initialised(config, torch.Generator().manual_seed(0))
+    engine = TorchEngine(model, threads=1, context=2048)
+    prompt = prompt_of(length)
+    with torch.inference_mode():
+        expected = greedy(model.logits(model(torch.tensor([prompt])))[0, -1])
+    assert engine.generate(prompt, NEVER, Sampling(max_tokens=1)).ids == (expected,)
+
+
+def test_a_stop_token_ends_the_text_and_is_not_returned(engine: TorchEngine) -> None:
+    ids = engine.generate(prompt_of(30), NEVER, TEN).ids
+    place = next(i for i, token in enumerate(ids) if i and token not in ids[:i])
+    engine.reset()
+    stopped = engine.generate(prompt_of(30), frozenset([ids[place]]), TEN)
+    assert stopped.ids == ids[:place]
+    assert stopped.finish == "stop"
+    assert stopped.timing.decode_tokens == place  # the stop token was decoded like the others
+
+
+def test_a_text_may_end_at_its_first_token(engine: TorchEngine) -> None:
+    first = engine.generate(prompt_of(30), NEVER, Sampling(max_tokens=1))
+    assert (first.finish, first.timing.decode_tokens) == ("length", 0)
+    stopped = engine.generate(prompt_of(30), frozenset(first.ids), TEN)
+    assert (stopped.ids, stopped.finish, stopped.timing.decode_tokens) == ((), "stop", 0)
+
+
+def test_the_timing_counts_what_was_computed(engine: TorchEngine) -> None:
+    timing = engine.generate(prompt_of(30), NEVER, TEN).timing
+    assert (timing.prompt_tokens, timing.prefill_tokens, timing.decode_tokens) == (30, 30, 9)
+    assert timing.prefill_s > 0
+    assert timing.decode_s > 0
+    assert timing.first_token_s == timing.prefill_s
+
+
+def test_a_prompt_that_fills_the_context_is_refused(engine: TorchEngine) -> None:
+    with pytest.raises(ContextOverflow, match="the prompt has 512 tokens, expected fewer than the context of 512"):
+        engine.generate(prompt_of(512), NEVER, TEN)
+    assert len(engine.generate(prompt_of(511), NEVER, TEN).ids) == 1
+
+
+def test_the_context_ends_a_text(engine: TorchEngine) -> None:
+    generated = engine.generate(prompt_of(505), NEVER, TEN)
+    assert (len(generated.ids), generated.finish) == (7, "length")
+
+
+def test_the_context_is_never_longer_than_the_model_was_made_for(model: Spark) -> None:
+    assert TorchEngine(model, threads=1, context=10**6).context == SMALL.max_position_embeddings
+
+
+def test_equal_seeds_give_equal_samples(engine: TorchEngine) -> None:
+    def text(seed: int) -> tuple[int, ...]:
+        engine.reset()
+        sampling = Sampling(temperature=3.0, top_p=0.99, seed=seed, max_tokens=12)
+        return engine.generate(prompt_of(20), NEVER, sampling).ids
+
+    assert text(1) == text(1)
+    assert len({text(seed) for seed in range(4)}) > 1
+
+
+@pytest.mark.parametrize(
+    ("prompt", "sampling", "message"),
+    [
+        ([], TEN, "the prompt is empty"),
+        ([1, 320], TEN, "the prompt holds token 320, expected ids below 320"),
+        ([-1, 5], TEN, "the prompt holds token -1"),
+        ([1], Sampling(max_tokens=0), "max_tokens=0"),
+        ([1], Sampling(temperature=-1.0), "temperature=-1.0"),
+        ([1], Sampling(temperature=1.0, top_p=0.0), "top_p=0.0"),
+    ],
+)
+def test_a_request_that_cannot_be_served_is_named(
+    engine: TorchEngine, prompt: list[int], sampling: Sampling, message: str
+) -> None:
+    with pytest.raises(EngineFault) as caught:
+        engine.generate(prompt, NEVER, sampling)
+    assert message in caught.value.message
+
+
+@pytest.mark.parametrize("temperature", [0.0, 1.0])
+def test_damaged_weights_are_a_fault_and_leave_a_usable_engine(checkpoint: Path, temperature: float) -> None:
+    weights = dict(Weights(checkpoint, SMALL))
+    weights["model.norm.weight"] = torch.full_like(weights["model.norm.weight"], torch.nan)
+    engine = TorchEngine(Spark(SMALL, weights), threads=1, context=512)
+    for _ in range(2):
+        with pytest.raises(EngineFault):
+            engine.generate(prompt_of(20), NEVER, Sampling(temperature=temperature, max_tokens=4))
+
+
+def test_threads_are_those_of_the_engine_that_runs(model: Spark) -> None:
+    engines = [TorchEngine(model, threads=threads, context=64) for threads in (1, 2)]
+    for engine, threads in zip(engines, (1, 2), strict=True):
+        engine.generate([1, 2, 3], NEVER, Sampling(max_tokens=1))
+        assert torch.get_num_threads() == threads
+    torch.set_num_threads(1)
+
+
+@pytest.mark.parametrize("build", ["w4a16", "w4a8", "bf16"])
+def test_quantised_builds_reuse_prefixes_too(checkpoint: Path, build: str) -> None:
+    engine = load_build(checkpoint, build, threads=1).engine
+    prompts = [prompt_of(40)]
+    prompts += [[*prompts[0], *prompt_of(extra, 3)] for extra in (90, 120)]
+    seen = [engine.generate(prompt, NEVER, Sampling(max_tokens=1)).timing.prefill_tokens for prompt in prompts]
+    assert seen == [40, 90, 30]

@@ -1,0 +1,281 @@
+"""The commands as a person meets them: what they print, what they leave behind, and how they fail."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from agent_eval.cli import main
+from agent_eval.records import EPISODES_NAME, RunFolder
+from agent_eval.spark_backend.config import SparkConfig
+from agent_eval.spark_backend.loader import synthetic_checkpoint
+
+SMALL = ["--tasks", "smoke", "--instances", "2", "--max-tokens", "6"]
+
+
+@pytest.fixture(scope="session")
+def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("checkpoint")
+    config = SparkConfig(
+        hidden_size=64,
+        intermediate_size=64,
+        num_hidden_layers=4,
+        num_attention_heads=2,
+        num_key_value_heads=1,
+        head_dim=32,
+        vocab_size=320,
+        max_position_embeddings=8192,
+        sliding_window=64,
+    )
+    synthetic_checkpoint(folder, config, seed=0)
+    return folder
+
+
+def run(checkpoint: Path, out: Path, *more: str) -> list[str]:
+    return ["run", "--model", str(checkpoint), "--out", str(out), *SMALL, *more]
+
+
+def untimed(out: Path) -> list[dict[str, object]]:
+    return [record.untimed() for record in RunFolder.open(out).episodes()]
+
+
+@pytest.fixture(scope="session")
+def finished(checkpoint: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("runs") / "finished"
+    assert main(run(checkpoint, out)) == 0
+    return out
+
+
+def failed(capsys: pytest.CaptureFixture[str], arguments: list[str], *parts: str) -> None:
+    """The command fails with one message that holds the parts and a hint, and prints no traceback."""
+    assert main(arguments) == 2
+    shown = capsys.readouterr().err
+    for part in (*parts, "agent-eval: error: ", "hint: "):
+        assert part in shown
+    assert "Traceback" not in shown
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# run, resume, read
+
+
+def test_a_run_prints_its_progress_its_outcomes_and_its_recommendation(
+    checkpoint: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(run(checkpoint, tmp_path / "run")) == 0
+    shown = capsys.readouterr()
+    assert "block 4/4" in shown.err
+    for part in ("Outcomes", "Against bf16", "Label migration", "Speed", "Recommendation"):
+        assert part in shown.out
+
+
+def test_the_same_command_in_another_folder_gives_the_same_records_but_for_time(
+    checkpoint: Path, finished: Path, tmp_path: Path
+) -> None:
+    assert main(run(checkpoint, tmp_path / "again")) == 0
+    assert untimed(tmp_path / "again") == untimed(finished)
+    assert len(untimed(finished)) == 12
+
+
+def test_repeating_a_finished_command_records_nothing_more(checkpoint: Path, finished: Path) -> None:
+    before = (finished / EPISODES_NAME).read_bytes()
+    assert main(run(checkpoint, finished)) == 0
+    assert (finished / EPISODES_NAME).read_bytes() == before
+
+
+def episodes_in(out: Path) -> int:
+    file = out / EPISODES_NAME
+    return file.read_bytes().count(b"\n") if file.exists() else 0
+
+
+def start(arguments: list[str]) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "agent_eval", *arguments]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def wait_for_an_episode(out: Path, process: subprocess.Popen[str]) -> None:
+    while episodes_in(out) == 0 and process.poll() is None:
+        time.sleep(0.002)  # another process writes the file; there is nothing else to wait on
+
+
+def test_a_killed_run_goes_on_to_the_records_of_an_unbroken_one(
+    checkpoint: Path, finished: Path, tmp_path: Path
+) -> None:
+    process = start(run(checkpoint, tmp_path))
+    wait_for_an_episode(tmp_path, process)
+    process.kill()
+    process.communicate()
+    assert 0 < episodes_in(tmp_path) <= 12
+    assert main(run(checkpoint, tmp_path)) == 0
+    assert untimed(tmp_path) == untimed(finished)
+
+
+def test_an_interrupted_run_says_how_to_go_on_and_keeps_its_records(checkpoint: Path, tmp_path: Path) -> None:
+    process = start([*run(checkpoint, tmp_path), "--instances", "40"])
+    wait_for_an_episode(tmp_path, process)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate()
+    assert process.returncode == 130
+    assert "interrupted" in errors
+    assert "hint: repeat the same command" in errors
+    assert "Traceback" not in errors
+    assert len(RunFolder.open(tmp_path).episodes()) >= 1
+
+
+def test_reports_are_computed_from_the_records_alone(finished: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["report", str(finished)]) == 0
+    first = capsys.readouterr().out
+    assert main(["report", str(finished)]) == 0
+    assert capsys.readouterr().out == first
+    assert "invalid_call" in first
+
+
+@pytest.mark.parametrize("priority", ["speed", "fidelity", "agentic"])
+def test_a_recommendation_names_its_rule_and_its_evidence(
+    finished: Path, priority: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["recommend", str(finished), "--priority", priority]) == 0
+    shown = capsys.readouterr().out
+    for part in (f"priority {priority}", "machine", "rule", "not conclusive"):
+        assert part in shown
+
+
+def test_reading_a_run_loads_no_torch(finished: Path) -> None:
+    script = (
+        "import sys; from agent_eval.cli import main; "
+        f"main(['report', {str(finished)!r}]); main(['recommend', {str(finished)!r}]); "
+        "sys.exit('torch' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", script], capture_output=True).returncode == 0
+
+
+def test_tasks_lists_every_task_with_a_goal(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["tasks"]) == 0
+    shown = capsys.readouterr().out
+    assert all(name in shown for name in ("WifiSet", "AlarmDelete", "already_true", "suite default: 12 tasks"))
+
+
+def test_replay_reaches_the_recorded_snapshots(finished: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for record in RunFolder.open(finished).episodes():
+        assert main(["replay", str(finished), record.episode]) == 0
+    assert "DIFFERS" not in capsys.readouterr().out
+
+
+def test_replay_finds_a_record_that_was_tampered_with(
+    finished: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "manifest.json").write_bytes((finished / "manifest.json").read_bytes())
+    line = json.loads((finished / EPISODES_NAME).read_text().split("\n")[0])
+    line["steps"][1]["tool"], line["steps"][1]["arguments"] = "open_app", {"name": "Clock"}
+    (tmp_path / EPISODES_NAME).write_text(json.dumps(line) + "\n")
+    assert main(["replay", str(tmp_path), line["episode"]]) == 1
+    shown = capsys.readouterr().out
+    assert "DIFFERS    2" in shown
+    assert "replay differs at step 2" in shown
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# bad input
+
+
+def test_an_unknown_build_is_named_with_those_there_are(capsys: pytest.CaptureFixture[str]) -> None:
+    failed(capsys, ["run", "--builds", "bf16,w5a5"], "unknown build 'w5a5'", "bf16, w4a16, w4a8")
+
+
+def test_an_unknown_task_is_named_with_those_there_are(capsys: pytest.CaptureFixture[str]) -> None:
+    failed(capsys, ["run", "--tasks", "WifiSet,MakeCoffee"], "unknown task 'MakeCoffee'", "AlarmCreate")
+
+
+def test_an_unknown_model_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    failed(capsys, ["run", "--model", "spark-9000b"], "unknown model 'spark-9000b'", "nano")
+
+
+@pytest.mark.parametrize("option", ["--builds", "--tasks"])
+def test_an_empty_list_is_refused(option: str, capsys: pytest.CaptureFixture[str]) -> None:
+    failed(capsys, ["run", option, " , "], f"{option} is empty")
+
+
+@pytest.mark.parametrize("arguments", [["--instances", "0"], ["--seed", "-1"], ["--max-seconds", "nan"], ["--max-tokens", "x"]])
+def test_a_number_that_cannot_be_is_refused_by_name(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(["run", *arguments])
+    assert caught.value.code == 2
+    assert arguments[1] in capsys.readouterr().err
+
+
+def test_a_folder_without_a_checkpoint_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    failed(capsys, ["run", "--model", str(tmp_path)], "config.json", str(tmp_path))
+
+
+def copy_of(checkpoint: Path, to: Path) -> Path:
+    to.mkdir()
+    for file in checkpoint.iterdir():
+        (to / file.name).write_bytes(file.read_bytes())
+    return to
+
+
+def test_a_checkpoint_of_pickles_is_refused_unread(
+    checkpoint: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = copy_of(checkpoint, tmp_path / "model")
+    (folder / "model.safetensors").unlink()
+    (folder / "pytorch_model.bin").write_bytes(b"cos\nsystem\n(S'touch /tmp/owned'\ntR.")
+    failed(capsys, ["run", "--model", str(folder), "--out", str(tmp_path / "r")], "pytorch_model.bin", "pickle")
+
+
+def test_a_truncated_checkpoint_is_refused(
+    checkpoint: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = copy_of(checkpoint, tmp_path / "model")
+    data = (folder / "model.safetensors").read_bytes()
+    (folder / "model.safetensors").write_bytes(data[: len(data) // 2])
+    failed(capsys, ["run", "--model", str(folder), "--out", str(tmp_path / "r")], "model.safetensors")
+
+
+@pytest.mark.parametrize(
+    ("change", "part"),
+    [({"num_hidden_layers": 5}, "layer"), ({"hidden_size": 128}, "shape"), ({"vocab_size": 100}, "vocab")],
+)
+def test_a_config_that_does_not_fit_the_weights_is_refused(
+    checkpoint: Path, tmp_path: Path, change: dict[str, int], part: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = copy_of(checkpoint, tmp_path / "model")
+    config = json.loads((folder / "config.json").read_text()) | change
+    (folder / "config.json").write_text(json.dumps(config))
+    failed(capsys, ["run", "--model", str(folder), "--out", str(tmp_path / "r")], part)
+
+
+def test_a_run_folder_of_another_configuration_is_refused_and_kept(
+    checkpoint: Path, finished: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = (finished / EPISODES_NAME).read_bytes()
+    failed(capsys, run(checkpoint, finished, "--seed", "9"), "seed=0", "seed=9")
+    assert (finished / EPISODES_NAME).read_bytes() == before
+
+
+def test_a_foreign_folder_is_refused_and_left_alone(
+    checkpoint: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "photo.jpg").write_bytes(b"x")
+    failed(capsys, run(checkpoint, tmp_path), "photo.jpg")
+    assert [entry.name for entry in tmp_path.iterdir()] == ["photo.jpg"]
+
+
+def test_an_unwritable_folder_is_named(checkpoint: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "file").write_text("")
+    failed(capsys, run(checkpoint, tmp_path / "file" / "run"), "cannot write", "file")
+
+
+def test_an_unknown_episode_is_named(finished: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    failed(capsys, ["replay", str(finished), "bf16/WifiSet/99"], "unknown episode 'bf16/WifiSet/99'")
+
+
+def test_a_folder_without_a_run_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for command in ("report", "recommend"):
+        failed(capsys, [command, str(tmp_path)], "no run in")

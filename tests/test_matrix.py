@@ -1,0 +1,117 @@
+"""Which episodes a run has, in which order, and which it still owes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+import pytest
+
+from agent_eval.agent import ModelPolicy, tool_schemas
+from agent_eval.contracts import Device, PhoneControl, Policy
+from agent_eval.episode import NO_LIMITS
+from agent_eval.matrix import ATTEMPTS, WorkUnit, draw_instances, run_matrix, work_units
+from agent_eval.records import EpisodeRecord
+from agent_eval.tasks import TASKS
+from agent_eval.types import Sampling
+from agent_eval.wiring import open_sim
+from tests.fakes import BreakingDevice, ScriptedModel, call
+
+BUILDS = ("bf16", "w4a16", "w4a8")
+INSTANCES = draw_instances([TASKS["WifiSet"], TASKS["AlarmToggle"]], 2, 0)
+
+
+@dataclass
+class Place:
+    policy: Policy
+    device: Device
+    phone: PhoneControl
+
+
+class Memory:
+    """A sink that keeps records, and may be interrupted."""
+
+    def __init__(self, room: int = 1000) -> None:
+        self.records: list[EpisodeRecord] = []
+        self._room = room
+
+    def append(self, record: EpisodeRecord) -> None:
+        if len(self.records) == self._room:
+            raise KeyboardInterrupt
+        self.records.append(record)
+
+
+def run(sink: Memory, recorded: list[EpisodeRecord], device: Device | None = None) -> list[str]:
+    opened: list[str] = []
+    sim, phone = open_sim()
+
+    def place(build: str) -> Place:
+        opened.append(build)
+        texts = [call("open_app", name="Settings"), call("task_complete")]
+        return Place(ModelPolicy(ScriptedModel(texts), tool_schemas(), Sampling()), device or sim, phone)
+
+    run_matrix(UNITS, recorded, place, sink, NO_LIMITS, lambda record: None)
+    return opened
+
+
+UNITS = list(work_units(BUILDS, INSTANCES))
+
+
+def test_every_build_meets_every_instance_once() -> None:
+    assert Counter(unit.episode for unit in UNITS) == Counter(
+        f"{build}/{instance.id}" for build in BUILDS for instance in INSTANCES
+    )
+
+
+def test_a_block_is_one_instance_and_the_builds_take_turns_at_being_first() -> None:
+    blocks: dict[int, list[WorkUnit]] = {}
+    for unit in UNITS:
+        blocks.setdefault(unit.block, []).append(unit)
+    assert all(len({unit.instance.id for unit in block}) == 1 for block in blocks.values())
+    assert [block[0].build for block in blocks.values()] == ["bf16", "w4a16", "w4a8", "bf16"]
+
+
+def test_the_order_of_instances_comes_from_the_seed_alone() -> None:
+    tasks = list(TASKS.values())
+    ids = [instance.id for instance in draw_instances(tasks, 2, 5)]
+    assert ids == [instance.id for instance in draw_instances(tasks, 2, 5)]
+    assert ids != [instance.id for instance in draw_instances(tasks, 2, 6)]
+    assert sorted(ids) == sorted(f"{task.name}/{seed}" for task in tasks for seed in (5, 6))
+
+
+@pytest.mark.parametrize("room", range(0, 12, 3))
+def test_an_interrupted_run_goes_on_to_the_records_of_an_unbroken_one(room: int) -> None:
+    whole, broken, rest = Memory(), Memory(room), Memory()
+    run(whole, [])
+    with pytest.raises(KeyboardInterrupt):
+        run(broken, [])
+    run(rest, broken.records)
+    assert [r.untimed() for r in broken.records + rest.records] == [r.untimed() for r in whole.records]
+
+
+def test_a_finished_run_opens_nothing() -> None:
+    whole, again = Memory(), Memory()
+    run(whole, [])
+    assert run(again, whole.records) == []
+    assert again.records == []
+
+
+def test_a_fault_is_tried_again_and_every_attempt_is_kept() -> None:
+    device, _ = open_sim()
+    sink = Memory()
+    sim, phone = open_sim()
+    breaking = BreakingDevice(sim, lambda number: number == 0)
+    texts = [call("open_app", name="Settings"), call("task_complete")]
+    place = Place(ModelPolicy(ScriptedModel(texts), tool_schemas(), Sampling()), breaking, phone)
+    run_matrix(UNITS[:1], [], lambda build: place, sink, NO_LIMITS, lambda record: None)
+    assert [(r.attempt, r.outcome.label == "harness_error") for r in sink.records] == [(0, True), (1, False)]
+
+
+def test_a_lasting_fault_is_given_up_and_taken_up_by_the_next_command() -> None:
+    sim, _ = open_sim()
+    sink = Memory()
+    run(sink, [], BreakingDevice(sim, lambda number: True))
+    assert Counter(record.episode for record in sink.records) == dict.fromkeys((u.episode for u in UNITS), ATTEMPTS)
+    again = Memory()
+    run(again, sink.records)
+    assert {record.attempt for record in again.records} == {ATTEMPTS}

@@ -1,0 +1,134 @@
+"""Records are append-only, survive a killed process, and belong to one configuration."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from agent_eval.errors import RunFolderError
+from agent_eval.outcome import Outcome
+from agent_eval.records import EPISODES_NAME, EpisodeRecord, RunConfiguration, RunFolder, RunManifest, StepRecord
+from agent_eval.types import MachineProbe
+from tests.fakes import TIMING
+
+
+def configuration(**changes: object) -> RunConfiguration:
+    values: dict[str, object] = {
+        **dict.fromkeys(("model", "model_digest", "suite_digest", "prompt_digest"), "x"),
+        **{"builds": ("bf16",), "tasks": ("WifiSet",), "instances": 1, "seed": 0, "device": "sim", "max_tokens": 9},
+        **{"thinking": True, "stop_on_loop": False, "max_episode_s": None},
+    }
+    return RunConfiguration.model_validate(values | changes)
+
+
+def manifest(**changes: object) -> RunManifest:
+    return RunManifest(
+        configuration=configuration(**changes),
+        model_kind="embedded",
+        build_notes={},
+        versions={},
+        machine=MachineProbe("x86_64", "cpu", ("avx2",), 2, 1, "linux"),
+        threads=1,
+        created="2026-01-01T00:00:00+00:00",
+    )
+
+
+def record(seed: int = 0, wall_s: float = 1.0, **changes: object) -> EpisodeRecord:
+    step = StepRecord(
+        **dict.fromkeys(("prompt", "text", "source", "thought", "result", "target", "package", "snapshot"), "é\n\u2028"),
+        tool="tap",
+        arguments={"index": 0},
+        goal=True,
+        tokens=3,
+        timing=TIMING,
+    )
+    values: dict[str, object] = {
+        **{"episode": f"bf16/WifiSet/{seed}", "block": 0, "build": "bf16", "task": "WifiSet", "seed": seed, "attempt": 0},
+        **{"goal": "g", "parameters": {"on": True}, "budget": 8, "start_snapshot": "s", "steps": (step,)},
+        **{"outcome": Outcome("harness_error", "", "harness_error", None, "f"), "wall_s": wall_s},
+    }
+    return EpisodeRecord.model_validate(values | changes)
+
+
+def test_what_is_appended_is_read_back(tmp_path: Path) -> None:
+    folder = RunFolder.create_or_resume(tmp_path / "run", manifest())
+    with folder.sink() as sink:
+        sink.append(record(0))
+        sink.append(record(1))
+    assert RunFolder.open(tmp_path / "run").episodes() == (record(0), record(1))
+    assert RunFolder.open(tmp_path / "run").manifest == manifest()
+
+
+def test_a_record_is_on_the_disk_before_the_next_one_begins(tmp_path: Path) -> None:
+    folder = RunFolder.create_or_resume(tmp_path, manifest())
+    with folder.sink() as sink:
+        sink.append(record(0))
+        assert folder.episodes() == (record(0),)
+
+
+def test_a_line_torn_at_any_byte_is_set_aside_and_loses_no_other(tmp_path: Path) -> None:
+    whole = (record(0).model_dump_json() + "\n").encode()
+    torn = (record(1).model_dump_json() + "\n").encode()
+    for cut in range(0, len(torn) - 1, 37):
+        folder = RunFolder.create_or_resume(tmp_path / str(cut), manifest())
+        (folder.path / EPISODES_NAME).write_bytes(whole + torn[:cut])
+        assert folder.episodes() == (record(0),)
+        again = RunFolder.create_or_resume(folder.path, manifest())
+        with again.sink() as sink:
+            sink.append(record(2))
+        assert again.episodes() == (record(0), record(2))
+        kept = folder.path / "episodes.torn"
+        assert (kept.read_bytes() if kept.exists() else b"") == (torn[:cut] + b"\n" if cut else b"")
+
+
+def test_a_damaged_line_in_the_middle_is_named(tmp_path: Path) -> None:
+    folder = RunFolder.create_or_resume(tmp_path, manifest())
+    (tmp_path / EPISODES_NAME).write_text("{}\n" + record(0).model_dump_json() + "\n")
+    with pytest.raises(RunFolderError, match=r"line 1 .* is not an episode record"):
+        folder.episodes()
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [({"seed": 7}, "seed=0.*seed=7"), ({"builds": ("w4a8",)}, "builds="), ({"model_digest": "y"}, "model_digest='x'")],
+)
+def test_a_run_of_another_configuration_is_refused_by_its_first_difference(
+    tmp_path: Path, change: dict[str, object], said: str
+) -> None:
+    RunFolder.create_or_resume(tmp_path, manifest())
+    with pytest.raises(RunFolderError, match=said) as caught:
+        RunFolder.create_or_resume(tmp_path, manifest(**change))
+    assert "--out" in caught.value.hint
+
+
+def test_a_folder_of_something_else_is_refused_and_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "thesis.txt").write_text("mine")
+    with pytest.raises(RunFolderError, match=r"thesis\.txt"):
+        RunFolder.create_or_resume(tmp_path, manifest())
+    assert [entry.name for entry in tmp_path.iterdir()] == ["thesis.txt"]
+
+
+def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(RunFolderError, match="cannot write"):
+        RunFolder.create_or_resume(tmp_path / "file" / "run", manifest())
+
+
+def test_a_folder_without_a_run_is_named(tmp_path: Path) -> None:
+    with pytest.raises(RunFolderError, match="no run in"):
+        RunFolder.open(tmp_path)
+
+
+@pytest.mark.parametrize("text", ['{"schema_version": 99}', "[]", '{"name": "another tool"}', "{", '{"schema_version": 1}'])
+def test_a_manifest_that_cannot_be_read_is_refused(tmp_path: Path, text: str) -> None:
+    (tmp_path / "manifest.json").write_text(text)
+    with pytest.raises(RunFolderError):
+        RunFolder.open(tmp_path)
+
+
+def test_records_that_differ_only_in_time_are_equal_untimed() -> None:
+    assert record(wall_s=1.0).untimed() == record(wall_s=2.0).untimed()
+    assert record(0).untimed() != record(1).untimed()
+    assert "timing" not in json.dumps(record().untimed())
