@@ -50,13 +50,13 @@ class TrainingPlan:
     """What a training run consists of; the same plan gives the same weights on one machine."""
 
     seed: int = 0
-    steps: int = 2000
+    steps: int = 3400
     drill_share: float = 0.04
     """Share of the steps, at the start, on lookup drills only; after it one episode in sixteen is a drill."""
     noise: Noise = field(default=Noise(episodes=0.6, moves=0.15))
     rollout_at: tuple[float, ...] = (0.5, 0.6, 0.7, 0.8, 0.9)
     """Shares of the steps at which the model plays and the oracle labels what it did (DAgger: Ross et al., 2011)."""
-    rollouts: int = 160
+    rollouts: int = 120
     """Episodes played each time."""
 
 
@@ -132,6 +132,7 @@ def train_nano(out: Path, plan: TrainingPlan, tell: Callable[[str], None]) -> No
 
     _claim(out)
     began = time.perf_counter()
+    revision, digest_of_screens = wiring.source_revision(), wiring.prompt_digest()
     device, phone = wiring.open_sim()
     texts, labels = _study(plan, device, phone)
     tokenizer = train_tokenizer(texts, _skeleton(), VOCABULARY)
@@ -193,8 +194,8 @@ def train_nano(out: Path, plan: TrainingPlan, tell: Callable[[str], None]) -> No
         "tokens": tokens,
         "decisions": decisions,
         "data_sha256": digest.hexdigest(),
-        "code_revision": wiring.source_revision(),
-        "prompt_digest": wiring.prompt_digest(),
+        "code_revision": revision,
+        "prompt_digest": digest_of_screens,
         "parameters": config.parameters,
         "held_out_token_accuracy": round(held.accuracy, 4),
         "held_out_loss": round(held.loss, 5),
