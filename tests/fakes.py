@@ -1,4 +1,4 @@
-"""Real classes that stand in for the parts a test is not about: a model that follows a script, and a device that breaks."""
+"""Real classes in place of what a test is not about: a model that follows a script, and a device that breaks."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from agent_eval.contracts import Device
 from agent_eval.errors import DeviceFault
 from agent_eval.types import ActionResult, FinishReason, Generation, Message, Observation, Sampling, Timing
 
-TIMING = Timing(prompt_tokens=100, prefill_tokens=40, prefill_s=0.02, decode_tokens=9, decode_s=0.01, first_token_s=0.02)
+TIMING = Timing(
+    prompt_tokens=100, prefill_tokens=40, prefill_s=0.02, decode_tokens=9, decode_s=0.01, first_token_s=0.02
+)
 
 
 class ScriptedModel:

@@ -201,7 +201,9 @@ def test_an_empty_list_is_refused(option: str, capsys: pytest.CaptureFixture[str
     failed(capsys, ["run", option, " , "], f"{option} is empty")
 
 
-@pytest.mark.parametrize("arguments", [["--instances", "0"], ["--seed", "-1"], ["--max-seconds", "nan"], ["--max-tokens", "x"]])
+@pytest.mark.parametrize(
+    "arguments", [["--instances", "0"], ["--seed", "-1"], ["--max-seconds", "nan"], ["--max-tokens", "x"]]
+)
 def test_a_number_that_cannot_be_is_refused_by_name(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as caught:
         main(["run", *arguments])

@@ -97,6 +97,7 @@ class Overflowing(ScriptedModel):
     """Has room for two turns."""
 
     def generate(self, messages: object, tools: object, sampling: Sampling) -> Generation:
+        del tools
         assert isinstance(messages, list)
         if sum(isinstance(message, Message) and message.role == "assistant" for message in messages) == 2:
             raise ContextOverflow("the prompt has 9 tokens, the context 8")

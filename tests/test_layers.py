@@ -6,6 +6,7 @@ import ast
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -27,7 +28,7 @@ CORE = {
 """What each module of the core may import of this project."""
 COMPOSERS = {"cli", "wiring", "demonstrations", "training", "__main__"}
 """Modules that join packages; nothing else imports them."""
-HEAVY = {
+HEAVY: dict[str, Callable[[tuple[str, ...]], bool]] = {
     "torch": lambda place: place[0] == "spark_backend",
     "tokenizers": lambda place: place[0] == "spark_backend" or place == ("training",),
     "vllm": lambda place: place[0] == "spark_backend" and place[-1].startswith("vllm_"),

@@ -50,7 +50,7 @@ def run(sink: Memory, recorded: list[EpisodeRecord], device: Device | None = Non
         texts = [call("open_app", name="Settings"), call("task_complete")]
         return Place(ModelPolicy(ScriptedModel(texts), tool_schemas(), Sampling()), device or sim, phone)
 
-    run_matrix(UNITS, recorded, place, sink, NO_LIMITS, lambda record: None)
+    run_matrix(UNITS, recorded, place, sink, NO_LIMITS, lambda _: None)
     return opened
 
 
@@ -97,20 +97,19 @@ def test_a_finished_run_opens_nothing() -> None:
 
 
 def test_a_fault_is_tried_again_and_every_attempt_is_kept() -> None:
-    device, _ = open_sim()
     sink = Memory()
     sim, phone = open_sim()
     breaking = BreakingDevice(sim, lambda number: number == 0)
     texts = [call("open_app", name="Settings"), call("task_complete")]
     place = Place(ModelPolicy(ScriptedModel(texts), tool_schemas(), Sampling()), breaking, phone)
-    run_matrix(UNITS[:1], [], lambda build: place, sink, NO_LIMITS, lambda record: None)
+    run_matrix(UNITS[:1], [], lambda _: place, sink, NO_LIMITS, lambda _: None)
     assert [(r.attempt, r.outcome.label == "harness_error") for r in sink.records] == [(0, True), (1, False)]
 
 
 def test_a_lasting_fault_is_given_up_and_taken_up_by_the_next_command() -> None:
     sim, _ = open_sim()
     sink = Memory()
-    run(sink, [], BreakingDevice(sim, lambda number: True))
+    run(sink, [], BreakingDevice(sim, lambda _: True))
     assert Counter(record.episode for record in sink.records) == dict.fromkeys((u.episode for u in UNITS), ATTEMPTS)
     again = Memory()
     run(again, sink.records)

@@ -17,8 +17,15 @@ from tests.fakes import TIMING
 def configuration(**changes: object) -> RunConfiguration:
     values: dict[str, object] = {
         **dict.fromkeys(("model", "model_digest", "suite_digest", "prompt_digest"), "x"),
-        **{"builds": ("bf16",), "tasks": ("WifiSet",), "instances": 1, "seed": 0, "device": "sim", "max_tokens": 9},
-        **{"thinking": True, "stop_on_loop": False, "max_episode_s": None},
+        "builds": ("bf16",),
+        "tasks": ("WifiSet",),
+        "instances": 1,
+        "seed": 0,
+        "device": "sim",
+        "max_tokens": 9,
+        "thinking": True,
+        "stop_on_loop": False,
+        "max_episode_s": None,
     }
     return RunConfiguration.model_validate(values | changes)
 
@@ -37,7 +44,9 @@ def manifest(**changes: object) -> RunManifest:
 
 def record(seed: int = 0, wall_s: float = 1.0, **changes: object) -> EpisodeRecord:
     step = StepRecord(
-        **dict.fromkeys(("prompt", "text", "source", "thought", "result", "target", "package", "snapshot"), "é\n\u2028"),
+        **dict.fromkeys(
+            ("prompt", "text", "source", "thought", "result", "target", "package", "snapshot"), "é\n\u2028"
+        ),
         tool="tap",
         arguments={"index": 0},
         goal=True,
@@ -45,9 +54,19 @@ def record(seed: int = 0, wall_s: float = 1.0, **changes: object) -> EpisodeReco
         timing=TIMING,
     )
     values: dict[str, object] = {
-        **{"episode": f"bf16/WifiSet/{seed}", "block": 0, "build": "bf16", "task": "WifiSet", "seed": seed, "attempt": 0},
-        **{"goal": "g", "parameters": {"on": True}, "budget": 8, "start_snapshot": "s", "steps": (step,)},
-        **{"outcome": Outcome("harness_error", "", "harness_error", None, "f"), "wall_s": wall_s},
+        "episode": f"bf16/WifiSet/{seed}",
+        "block": 0,
+        "build": "bf16",
+        "task": "WifiSet",
+        "seed": seed,
+        "attempt": 0,
+        "goal": "g",
+        "parameters": {"on": True},
+        "budget": 8,
+        "start_snapshot": "s",
+        "steps": (step,),
+        "outcome": Outcome("harness_error", "", "harness_error", None, "f"),
+        "wall_s": wall_s,
     }
     return EpisodeRecord.model_validate(values | changes)
 
@@ -121,7 +140,9 @@ def test_a_folder_without_a_run_is_named(tmp_path: Path) -> None:
         RunFolder.open(tmp_path)
 
 
-@pytest.mark.parametrize("text", ['{"schema_version": 99}', "[]", '{"name": "another tool"}', "{", '{"schema_version": 1}'])
+@pytest.mark.parametrize(
+    "text", ['{"schema_version": 99}', "[]", '{"name": "another tool"}', "{", '{"schema_version": 1}']
+)
 def test_a_manifest_that_cannot_be_read_is_refused(tmp_path: Path, text: str) -> None:
     (tmp_path / "manifest.json").write_text(text)
     with pytest.raises(RunFolderError):

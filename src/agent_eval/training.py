@@ -160,9 +160,8 @@ def train_nano(out: Path, plan: TrainingPlan, tell: Callable[[str], None]) -> No
                 _save(out, trainer, tokenizer.to_str(), {"unfinished": True})
                 made = _rollouts(out, plan, step, device, phone)
                 batches.add([workshop.encode(demonstration) for demonstration in made])
-                tell(
-                    f"step {step}: the goal held after {sum(d.goal_held for d in made)} of {len(made)} training instances"
-                )
+                held = sum(demonstration.goal_held for demonstration in made)
+                tell(f"step {step}: the goal held after {held} of {len(made)} training instances")
             while not batches.ready():
                 samples = waiting.popleft().get()
                 waiting.append(pool.apply_async(_make_chunk, (chunks, plan, step + 4 < drill_steps)))
@@ -181,9 +180,9 @@ def train_nano(out: Path, plan: TrainingPlan, tell: Callable[[str], None]) -> No
                     f"{tokens / 1e6:.2f} M tokens  {decisions} decisions  {seconds:.0f} s"
                 )
             if (step + 1) % 250 == 0:
-                held = trainer.evaluate(validation)
-                tell(f"step {step + 1}: held-out loss {held.loss:.4f}, accuracy {held.accuracy:.3f}")
-    held = trainer.evaluate(validation)
+                unseen = trainer.evaluate(validation)
+                tell(f"step {step + 1}: held-out loss {unseen.loss:.4f}, accuracy {unseen.accuracy:.3f}")
+    unseen = trainer.evaluate(validation)
     trained_s = time.perf_counter() - began
     _save(out, trainer, tokenizer.to_str(), {"unfinished": True})
     scores = _scores(out, device, phone)
@@ -197,8 +196,8 @@ def train_nano(out: Path, plan: TrainingPlan, tell: Callable[[str], None]) -> No
         "code_revision": revision,
         "prompt_digest": digest_of_screens,
         "parameters": config.parameters,
-        "held_out_token_accuracy": round(held.accuracy, 4),
-        "held_out_loss": round(held.loss, 5),
+        "held_out_token_accuracy": round(unseen.accuracy, 4),
+        "held_out_loss": round(unseen.loss, 5),
         "closed_loop_seeds": [_SCORED_SEEDS.start, _SCORED_SEEDS.stop],
         "closed_loop_solved": scores,
         "trained_minutes": round(trained_s / 60, 1),

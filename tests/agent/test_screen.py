@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from typing import Any
 from xml.sax.saxutils import quoteattr
 
 import pytest
@@ -13,7 +14,7 @@ from agent_eval.agent.screen import read_screen
 from agent_eval.errors import DeviceFault
 
 
-def node(kind: str, *children: str, at: tuple[int, int, int, int] = (0, 100, 720, 200), **attributes: str) -> str:
+def node(kind: str, *children: str, at: tuple[int, int, int, int] = (0, 100, 720, 200), **attributes: Any) -> str:
     values = {"package": "com.android.settings", "enabled": "true"} | {
         name.replace("_", "-"): value for name, value in attributes.items()
     }
@@ -22,12 +23,12 @@ def node(kind: str, *children: str, at: tuple[int, int, int, int] = (0, 100, 720
     return f'<node class="android.{kind}" {written} bounds="{bounds}">{"".join(children)}</node>'
 
 
-def screen(*children: str, **attributes: str) -> str:
+def screen(*children: str, **attributes: Any) -> str:
     window = node("widget.FrameLayout", *children, at=(0, 0, 720, 1280), **attributes)
     return f'<?xml version="1.0" encoding="UTF-8" standalone="yes"?><hierarchy rotation="0">{window}</hierarchy>'
 
 
-def row(title: str, *more: str, **attributes: str) -> str:
+def row(title: str, *more: str, **attributes: Any) -> str:
     return node("widget.LinearLayout", node("widget.TextView", text=title), *more, clickable="true", **attributes)
 
 

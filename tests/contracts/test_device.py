@@ -92,14 +92,14 @@ def test_typing_replaces_the_text_of_a_field_and_presses_no_enter(device: Device
         assert device.observe().elements[index].value == text
 
 
-@pytest.mark.parametrize("text", ["Grüße 你好", "a'b \"c\" $(reboot) %s", ""])
+@pytest.mark.parametrize("text", ["Grüße 你好", 'a\'b "c" $(reboot) %s', ""])
 def test_any_text_arrives_as_it_is(device: Device, text: str) -> None:
     device.perform(OpenApp(app="Settings"))
     device.perform(Tap(index=labelled(device.observe(), "Search settings")))
     field = next(element for element in device.observe().elements if element.role == "field")
     device.perform(TypeText(index=field.index, text=text))
     shown = next(element for element in device.observe().elements if element.role == "field")
-    assert shown.value in (text, shown.label if not text else text)
+    assert shown.value == text
 
 
 def test_swiping_up_shows_what_is_further_down(device: Device) -> None:

@@ -23,7 +23,9 @@ def hands(request: pytest.FixtureRequest) -> tuple[Device, PhoneControl]:
 def test_a_reset_gives_the_states_that_were_asked_for(hands: tuple[Device, PhoneControl]) -> None:
     _, phone = hands
     for on in (True, False):
-        phone.reset(PhoneSetup(seed=4, state={"settings/wifi_on": on, "clock/alarm/1/hour": 7, "clock/alarm/1/minute": 5}))
+        phone.reset(
+            PhoneSetup(seed=4, state={"settings/wifi_on": on, "clock/alarm/1/hour": 7, "clock/alarm/1/minute": 5})
+        )
         snapshot = phone.snapshot()
         assert (snapshot["settings/wifi_on"], snapshot["clock/alarm/1/hour"]) == (on, 7)
         assert {path.split("/")[0] for path in snapshot.under("clock/alarm")} == {"1"}
@@ -52,7 +54,9 @@ def test_a_scheduled_change_comes_when_its_time_has_passed_and_only_once(hands: 
     assert phone.snapshot()["settings/bluetooth_on"] is True
 
 
-@pytest.mark.parametrize("state", [{"settings/warp_drive": True}, {"settings/wifi_on": "yes"}, {"clock/alarm/1/hour": 24}])
+@pytest.mark.parametrize(
+    "state", [{"settings/warp_drive": True}, {"settings/wifi_on": "yes"}, {"clock/alarm/1/hour": 24}]
+)
 def test_what_cannot_be_is_refused_by_its_path(hands: tuple[Device, PhoneControl], state: dict[str, str]) -> None:
     with pytest.raises(TaskFault, match=next(iter(state))):
         hands[1].reset(PhoneSetup(seed=1, state=state))

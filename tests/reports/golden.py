@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from rich.console import Console, RenderableType
-from tests.reports.builders import MACHINE, manifest, run
 
 from agent_eval.reports.tables import render_recommendation, render_report
 from agent_eval.types import BuildEvidence, Evidence, Interval, PairedEvidence, Recommendation
+from tests.reports.builders import MACHINE, manifest, run
 
 FOLDER = Path(__file__).parent.parent / "golden"
 WIDTHS = (80, 120)

@@ -4,10 +4,10 @@ import subprocess
 import sys
 
 import pytest
-from tests.reports.builders import manifest, run
 
 from agent_eval.reports import evidence_of, report_of
 from agent_eval.reports.stats import bonett_price, holm, lower_bound, mcnemar
+from tests.reports.builders import manifest, run
 
 
 def test_evidence_joins_outcomes_pairs_and_speed() -> None:

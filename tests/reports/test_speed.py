@@ -1,11 +1,11 @@
 from __future__ import annotations
 
 import pytest
-from tests.reports.builders import episode, manifest, run, timing
 
 from agent_eval.reports import speed_of
 from agent_eval.reports.speed import FEWEST_BLOCKS, speed_verdict
 from agent_eval.types import Interval
+from tests.reports.builders import episode, manifest, run, timing
 
 SIX = "SSSSSS"
 

@@ -3,11 +3,11 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.reports.builders import LETTERS, episode, manifest, run
 
 from agent_eval.outcome import LABELS
 from agent_eval.reports import RATES, BuildSummary, RateName, RunSummary, latest, pairs_of, summary_of
 from agent_eval.types import Interval
+from tests.reports.builders import LETTERS, episode, manifest, run
 
 
 def summary(letters: dict[str, str]) -> RunSummary:

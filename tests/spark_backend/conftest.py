@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 import torch
-from tests.spark_backend.configs import SMALL
 
 from agent_eval.spark_backend.config import SparkConfig
 from agent_eval.spark_backend.loader import synthetic_checkpoint
+from tests.spark_backend.configs import SMALL
 
 
 @pytest.fixture(scope="session", autouse=True)

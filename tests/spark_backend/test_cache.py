@@ -4,10 +4,10 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.spark_backend.configs import SMALL
 from torch import Tensor
 
 from agent_eval.spark_backend.cache import Cache, FullCache, LayerCache, SlidingCache
+from tests.spark_backend.configs import SMALL
 
 WINDOW = 5
 SLACK = 4

@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.spark_backend.configs import SMALL, SPARK_1_7B, SPARK_4B
 
 from agent_eval.errors import CheckpointError
 from agent_eval.spark_backend.config import SparkConfig
+from tests.spark_backend.configs import SMALL, SPARK_1_7B, SPARK_4B
 
 
 def published_1_7b() -> dict[str, Any]:

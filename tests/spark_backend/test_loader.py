@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
-from tests.spark_backend.configs import SMALL
 from torch import Tensor
 
 from agent_eval.errors import CheckpointError
@@ -23,6 +22,7 @@ from agent_eval.spark_backend.loader import (
     synthetic_checkpoint,
 )
 from agent_eval.spark_backend.model import Spark
+from tests.spark_backend.configs import SMALL
 
 UP = "model.layers.2.mlp.up_proj.weight"
 

@@ -7,8 +7,6 @@ from itertools import pairwise
 import numpy as np
 import pytest
 import torch
-from tests.spark_backend import reference
-from tests.spark_backend.configs import SMALL
 from torch import Tensor
 
 from agent_eval.spark_backend.cache import Cache
@@ -17,6 +15,8 @@ from agent_eval.spark_backend.model import MLP, RMSNorm, Spark, initial_weights
 from agent_eval.spark_backend.quant.dense import Bf16, Fp32
 from agent_eval.spark_backend.quant.w4a16 import W4A16
 from agent_eval.spark_backend.rotary import FIRST_ROWS, Rotary
+from tests.spark_backend import reference
+from tests.spark_backend.configs import SMALL
 
 LENGTH = 45  # nearly three windows
 

@@ -53,6 +53,11 @@ def test_a_tiny_top_p_keeps_the_most_probable_token() -> None:
     assert shares([0.0, 0.0, 0.0], 1.0, 1e-9, draws=50) == {0: 1.0}
 
 
+def test_equal_probabilities_are_ordered_by_id() -> None:
+    assert {sample(torch.zeros(5000), 1.0, 1e-9, generator(seed)) for seed in range(5)} == {0}
+    assert {sample(torch.zeros(5000), 1.0, 3 / 5000, generator(seed)) for seed in range(60)} <= {0, 1, 2, 3}
+
+
 def test_impossible_tokens_are_never_drawn() -> None:
     assert set(shares([0.0, -math.inf, 0.0], 1.0, 1.0, draws=500)) == {0, 2}
 

@@ -6,7 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.spark_backend.configs import SMALL
 
 from agent_eval.contracts import Model
 from agent_eval.errors import CheckpointError, ContextOverflow, UnknownName
@@ -14,6 +13,7 @@ from agent_eval.spark_backend.chat import ChatTemplate
 from agent_eval.spark_backend.spark import END_OF_TURN, SparkModel, special_tokens, stop_tokens
 from agent_eval.spark_backend.tokenizer import SparkTokenizer
 from agent_eval.types import FinishReason, Message, Sampling, Timing, TokenGeneration
+from tests.spark_backend.configs import SMALL
 
 HELLO = [Message("system", "You hold a phone."), Message("user", "Turn on Wi-Fi.")]
 

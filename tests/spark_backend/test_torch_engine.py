@@ -5,16 +5,17 @@ from pathlib import Path
 
 import pytest
 import torch
-from tests.spark_backend.configs import SMALL
+from torch import Tensor, nn
 
 from agent_eval.contracts import Engine
 from agent_eval.errors import ContextOverflow, EngineFault
 from agent_eval.spark_backend.builds import BUILDS, load_build
 from agent_eval.spark_backend.loader import Weights
-from agent_eval.spark_backend.model import Spark
+from agent_eval.spark_backend.model import Layer, Spark
 from agent_eval.spark_backend.sampling import greedy
 from agent_eval.spark_backend.torch_engine import PREFILL_ROWS, TorchEngine
 from agent_eval.types import Sampling
+from tests.spark_backend.configs import SMALL
 
 NEVER: frozenset[int] = frozenset()
 TEN = Sampling(max_tokens=10)
@@ -96,6 +97,42 @@ def test_a_prompt_that_goes_back_gives_what_a_fresh_engine_gives(model: Spark, e
         assert computed == len(changed)
     else:
         assert computed in (12, len(changed))
+
+
+def test_a_prompt_may_come_back_after_another_took_its_place(model: Spark, engine: TorchEngine) -> None:
+    one, other = prompt_of(30), [*prompt_of(22), *prompt_of(9, seed=4)]
+    for prompt in (one, other, one, other, one):
+        fresh = TorchEngine(model, threads=1, context=512)
+        assert engine.generate(prompt, NEVER, TEN).ids == fresh.generate(prompt, NEVER, TEN).ids
+
+
+class BreaksOnce(nn.Module):
+    """A layer that fails the first time, as a kernel that runs out of memory does."""
+
+    def __init__(self, layer: nn.Module) -> None:
+        super().__init__()
+        self.layer = layer
+        self.broken = True
+
+    def forward(self, x: Tensor) -> Tensor:
+        if self.broken:
+            self.broken = False
+            raise RuntimeError("out of memory")
+        out: Tensor = self.layer(x)
+        return out
+
+
+def test_a_pass_that_broke_off_is_a_fault_and_leaves_no_trace(checkpoint: Path, engine: TorchEngine) -> None:
+    model = Spark(SMALL, Weights(checkpoint, SMALL))
+    layer = model.layers[2]
+    assert isinstance(layer, Layer)
+    layer.mlp = BreaksOnce(layer.mlp)  # type: ignore[assignment]
+    breaking = TorchEngine(model, threads=1, context=512)
+    with pytest.raises(EngineFault, match="the computation failed: out of memory"):
+        breaking.generate(prompt_of(30), NEVER, TEN)
+    after = breaking.generate(prompt_of(30), NEVER, TEN)
+    assert after.ids == engine.generate(prompt_of(30), NEVER, TEN).ids
+    assert after.timing.prefill_tokens == 30
 
 
 def test_the_same_prompt_again_computes_its_last_token_only(engine: TorchEngine) -> None:

@@ -8,12 +8,12 @@ from typing import Any, cast
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.reports.builders import LETTERS, MACHINE, manifest, run
 
 from agent_eval.errors import UnknownName
 from agent_eval.reports import evidence_of
 from agent_eval.spark_backend.weight_path import EXPECTATIONS, RULES, STANDINGS, STATIC_RULE, select
 from agent_eval.types import Evidence, MachineProbe, Priority, Recommendation
+from tests.reports.builders import LETTERS, MACHINE, manifest, run
 
 PRIORITIES: tuple[Priority, ...] = ("speed", "fidelity", "agentic")
 AMX = replace(MACHINE, cpu_flags=("amx_tile", "avx2", "avx512f"))

@@ -7,7 +7,6 @@ from dataclasses import replace
 from random import Random
 
 import pytest
-from tests.tasks import agents
 
 from agent_eval.actions import (
     Action,
@@ -29,6 +28,7 @@ from agent_eval.tasks import SPLITS, TASKS
 from agent_eval.tasks.oracle import plain
 from agent_eval.tasks.task import TaskInstance
 from agent_eval.wiring import open_sim
+from tests.tasks import agents
 
 SEEDS = range(5)
 ALREADY = [name for name, task in TASKS.items() if "already_true" in task.traits]

@@ -7,7 +7,6 @@ from itertools import pairwise
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.tasks.traces import CLOCK, CONTACTS, LAUNCHER, SETTINGS, Diary
 
 from agent_eval.actions import GiveUp, Malformed, TaskComplete, ToolCall, Wait
 from agent_eval.contracts import Trace, TraceStep
@@ -16,6 +15,7 @@ from agent_eval.outcome import LABELS, Facts, Label, Loop, Outcome, SubKind
 from agent_eval.tasks.judge import VOLATILE_PATHS, Criteria, judge, matches, only
 from agent_eval.tasks.settings import names_number
 from agent_eval.types import Scalar, Snapshot
+from tests.tasks.traces import CLOCK, CONTACTS, LAUNCHER, SETTINGS, Diary
 
 WIFI = "settings/wifi_on"
 WIFI_ON = Criteria(goal=lambda now: now.get(WIFI) is True, allowed=only(WIFI), apps=(SETTINGS,))

@@ -3,10 +3,10 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.tasks.traces import CLOCK, SETTINGS, Diary
 
 from agent_eval.outcome import Loop
 from agent_eval.tasks.loops import LONGEST_PERIOD, LoopStep, as_loop_steps, find_loop, should_stop
+from tests.tasks.traces import CLOCK, SETTINGS, Diary
 
 
 def steps(text: str) -> list[LoopStep]:

@@ -36,9 +36,7 @@ APPS: dict[str, tuple[str, ...]] = {
 
 _LAUNCHERS = ("com.android.launcher3", "com.google.android.apps.nexuslauncher")
 _NAMES = {package: name for name, packages in APPS.items() for package in packages}
-_NAMES |= {"com.android.systemui": "System"} | dict.fromkeys(
-    _LAUNCHERS, "Launcher"
-)
+_NAMES |= {"com.android.systemui": "System"} | dict.fromkeys(_LAUNCHERS, "Launcher")
 
 _SWIPE_SPAN = {"up": (0, -0.25), "down": (0, 0.25), "left": (-0.35, 0), "right": (0.35, 0)}
 """How far the finger moves from the middle of the screen on either side, as shares of width and height."""

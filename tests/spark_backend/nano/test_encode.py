@@ -46,9 +46,7 @@ TURN = f" Wi-Fi: off</think>{TAP}1</arg_value></tool_call><|end|>"
 
 def test_the_whole_conversation_is_read_as_the_model_will_see_it(tokenizer: Tokenizer) -> None:
     sample = encoded(tokenizer, EXPERT, EXPERT)
-    assert text(tokenizer, sample) == (
-        f"<|User|>{SCREEN}<|Bot|><think>{TURN}<|Tool|>Tapped.<|Bot|><think>{TURN}"
-    )
+    assert text(tokenizer, sample) == (f"<|User|>{SCREEN}<|Bot|><think>{TURN}<|Tool|>Tapped.<|Bot|><think>{TURN}")
 
 
 def test_every_token_of_the_experts_turns_is_taught_and_no_other(tokenizer: Tokenizer) -> None:

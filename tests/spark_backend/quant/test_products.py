@@ -7,7 +7,6 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.spark_backend import reference
 from torch import Tensor
 
 from agent_eval.spark_backend.quant.dense import UPCAST_ROWS, Bf16, Fp32
@@ -15,6 +14,7 @@ from agent_eval.spark_backend.quant.groups import quantise
 from agent_eval.spark_backend.quant.int4 import PACKED_ROWS, Int4Product
 from agent_eval.spark_backend.quant.w4a8 import W4A8, quantise_rows
 from agent_eval.spark_backend.quant.w4a16 import W4A16
+from tests.spark_backend import reference
 
 FLOAT32 = 2.0**-24  # half a unit in the last place of 24 significant bits, and below of 8
 BFLOAT16 = 2.0**-8
