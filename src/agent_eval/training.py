@@ -13,8 +13,9 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from multiprocessing.pool import AsyncResult
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Self
 
 from agent_eval import wiring
 from agent_eval.actions import TOOLS, arguments_of
@@ -25,13 +26,12 @@ from agent_eval.spark_backend.nano.encode import Sample
 from agent_eval.tasks import TASKS
 from agent_eval.types import Message, Sampling
 
-VOCABULARY = 1280
+if TYPE_CHECKING:
+    from agent_eval.spark_backend.nano.trainer import Trainer
 
+VOCABULARY = 1280
 CHUNK = 32
 """Episodes made at a time."""
-_VOCABULARY_EPISODES = 12 * CHUNK
-_LABEL_EPISODES = 64
-_VALIDATION_EPISODES = 4 * CHUNK
 _MAX_SAMPLE_TOKENS = 1400
 """Longer conversations are cut; they are the ones in which wrong moves used up the budget."""
 _AHEAD = 4
@@ -41,7 +41,7 @@ _SEED_STRIDE = 10_000_000
 _VALIDATION_SEED = 5_000_000_000
 _DRILL_SEED = 6_000_000_000
 _ROLLOUT_SEED = 7_000_000_000
-_SCORED_SEEDS = range(90_000, 90_008)
+_FIRST_SCORED_SEED = 90_000
 """Instances of the evaluation split on which the finished model is scored; a run's own seeds begin at 0."""
 
 
@@ -58,6 +58,12 @@ class TrainingPlan:
     """Shares of the steps at which the model plays and the oracle labels what it did (DAgger: Ross et al., 2011)."""
     rollouts: int = 120
     """Episodes played each time."""
+    vocabulary_episodes: int = 384
+    """Episodes whose texts the tokenizer is trained on."""
+    validation_episodes: int = 128
+    """Episodes of unseen seeds on which token accuracy is measured."""
+    scored_instances: int = 8
+    """Instances of each task, of the evaluation split, that the finished model plays for the manifest."""
 
 
 class _Workshop:
@@ -114,6 +120,38 @@ def _make_chunk(number: int, plan: TrainingPlan, drills_only: bool) -> list[Samp
     return _workshop.chunk(number, plan, drills_only)
 
 
+class _Feed:
+    """Fresh samples from a second process, always the same ones in the same order for one plan."""
+
+    def __init__(self, plan: TrainingPlan, tokenizer_json: str, labels: list[str]) -> None:
+        self._plan = plan
+        self._pool = multiprocessing.get_context("spawn").Pool(1, _open_workshop, (tokenizer_json, labels))
+        self._requested = 0
+        self._waiting: deque[AsyncResult[list[Sample]]] = deque()
+        self.digest = hashlib.sha256()
+        """Over every token handed out."""
+        for _ in range(_AHEAD):
+            self._request(drills_only=True)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *details: object) -> None:
+        self._pool.terminate()
+
+    def take(self, *, drills_only: bool) -> list[Sample]:
+        """Return the next chunk, and ask for one of the given kind to follow those under way."""
+        samples = self._waiting.popleft().get()
+        self._request(drills_only)
+        for sample in samples:
+            self.digest.update(sample.ids.tobytes())
+        return samples
+
+    def _request(self, drills_only: bool) -> None:
+        self._waiting.append(self._pool.apply_async(_make_chunk, (self._requested, self._plan, drills_only)))
+        self._requested += 1
+
+
 def train_nano(out: Path, plan: TrainingPlan, tell: Callable[[str], None]) -> None:
     """Train the embedded model and write its checkpoint folder.
 
@@ -132,81 +170,69 @@ def train_nano(out: Path, plan: TrainingPlan, tell: Callable[[str], None]) -> No
 
     _claim(out)
     began = time.perf_counter()
-    revision, digest_of_screens = wiring.source_revision(), wiring.prompt_digest()
+    manifest: dict[str, object] = {
+        "seed": plan.seed,
+        "steps": plan.steps,
+        "code_revision": wiring.source_revision(),
+        "prompt_digest": wiring.prompt_digest(),
+    }
     device, phone = wiring.open_sim()
     texts, labels = _study(plan, device, phone)
     tokenizer = train_tokenizer(texts, _skeleton(), VOCABULARY)
-    tell(f"tokenizer: {tokenizer.get_vocab_size()} tokens, {len(labels)} labels, {time.perf_counter() - began:.0f} s")
+    written = tokenizer.to_str()
+    tell(f"tokenizer: {tokenizer.get_vocab_size()} tokens; {len(labels)} labels to drill")
     config = nano_config(tokenizer)
-    workshop = _Workshop(tokenizer.to_str(), labels)
-    validation = [
-        workshop.encode(made)
-        for made in demonstrations(
-            range(_VALIDATION_SEED, _VALIDATION_SEED + _VALIDATION_EPISODES), device, phone, plan.noise
-        )
-    ]
+    workshop = _Workshop(written, labels)
+    unseen_seeds = range(_VALIDATION_SEED, _VALIDATION_SEED + plan.validation_episodes)
+    unseen = [workshop.encode(made) for made in demonstrations(unseen_seeds, device, phone, plan.noise)]
     trainer = Trainer(config, Recipe(steps=plan.steps), plan.seed)
     batches = Batches(trainer.recipe.tokens_per_step, random.Random(f"batches/{plan.seed}"))
-    digest = hashlib.sha256()
     drill_steps = int(plan.steps * plan.drill_share)
     rollout_steps = {int(plan.steps * share) for share in plan.rollout_at}
     tokens = decisions = 0
-    pool = multiprocessing.get_context("spawn").Pool(1, _open_workshop, (tokenizer.to_str(), labels))
-    with pool:
-        waiting = deque(pool.apply_async(_make_chunk, (n, plan, True)) for n in range(_AHEAD))
-        chunks = _AHEAD
+    with _Feed(plan, written, labels) as feed:
         for step in range(plan.steps):
             if step in rollout_steps:
-                _save(out, trainer, tokenizer.to_str(), {"unfinished": True})
-                made = _rollouts(out, plan, step, device, phone)
-                batches.add([workshop.encode(demonstration) for demonstration in made])
-                held = sum(demonstration.goal_held for demonstration in made)
-                tell(f"step {step}: the goal held after {held} of {len(made)} training instances")
+                _save(out, trainer, written, {"unfinished": True})
+                played = _rollouts(out, plan, step, device, phone)
+                batches.add([workshop.encode(demonstration) for demonstration in played])
+                held = sum(demonstration.goal_held for demonstration in played)
+                tell(f"step {step}: the goal held after {held} of {len(played)} training instances")
             while not batches.ready():
-                samples = waiting.popleft().get()
-                waiting.append(pool.apply_async(_make_chunk, (chunks, plan, step + 4 < drill_steps)))
-                chunks += 1
-                for sample in samples:
-                    digest.update(sample.ids.tobytes())
-                batches.add(samples)
+                batches.add(feed.take(drills_only=step + _AHEAD < drill_steps))
             batch = batches.take()
             report = trainer.step(batch)
             tokens += report.tokens
             decisions += sum(int((sample.ids == config.eos_token_ids[0]).sum()) for sample in batch)
             if (step + 1) % 50 == 0 or step + 1 == plan.steps:
-                seconds = time.perf_counter() - began
                 tell(
                     f"step {step + 1}/{plan.steps}  loss {report.loss:.4f}  accuracy {report.accuracy:.3f}  "
-                    f"{tokens / 1e6:.2f} M tokens  {decisions} decisions  {seconds:.0f} s"
+                    f"{tokens / 1e6:.2f} M tokens  {decisions} decisions  {time.perf_counter() - began:.0f} s"
                 )
             if (step + 1) % 250 == 0:
-                unseen = trainer.evaluate(validation)
-                tell(f"step {step + 1}: held-out loss {unseen.loss:.4f}, accuracy {unseen.accuracy:.3f}")
-    unseen = trainer.evaluate(validation)
-    trained_s = time.perf_counter() - began
-    _save(out, trainer, tokenizer.to_str(), {"unfinished": True})
-    scores = _scores(out, device, phone)
-    tell(f"closed loop on the evaluation split: {scores}")
-    manifest = {
-        "seed": plan.seed,
-        "steps": plan.steps,
+                score = trainer.evaluate(unseen)
+                tell(f"step {step + 1}: unseen seeds: loss {score.loss:.4f}, accuracy {score.accuracy:.3f}")
+    score = trainer.evaluate(unseen)
+    minutes = (time.perf_counter() - began) / 60
+    _save(out, trainer, written, {"unfinished": True})
+    solved = _scores(out, plan, device, phone)
+    manifest |= {
         "tokens": tokens,
         "decisions": decisions,
-        "data_sha256": digest.hexdigest(),
-        "code_revision": revision,
-        "prompt_digest": digest_of_screens,
+        "data_sha256": feed.digest.hexdigest(),
         "parameters": config.parameters,
-        "held_out_token_accuracy": round(unseen.accuracy, 4),
-        "held_out_loss": round(unseen.loss, 5),
-        "closed_loop_seeds": [_SCORED_SEEDS.start, _SCORED_SEEDS.stop],
-        "closed_loop_solved": scores,
-        "trained_minutes": round(trained_s / 60, 1),
+        "held_out_token_accuracy": round(score.accuracy, 4),
+        "held_out_loss": round(score.loss, 5),
+        "closed_loop_seeds": [_FIRST_SCORED_SEED, _FIRST_SCORED_SEED + plan.scored_instances],
+        "closed_loop_solved": solved,
+        "trained_minutes": round(minutes, 1),
         "machine": probe_machine().cpu_model,
         "threads": 1,
         "torch": wiring.library_versions()["torch"],
     }
-    _save(out, trainer, tokenizer.to_str(), manifest)
-    tell(f"wrote {out} after {(time.perf_counter() - began) / 60:.1f} minutes")
+    _save(out, trainer, written, manifest)
+    tell(f"closed loop, evaluation split, of {plan.scored_instances} each: {solved}")
+    tell(f"wrote {out} after {minutes:.1f} minutes of training")
 
 
 def _study(plan: TrainingPlan, device: Device, phone: PhoneControl) -> tuple[list[str], list[str]]:
@@ -214,7 +240,7 @@ def _study(plan: TrainingPlan, device: Device, phone: PhoneControl) -> tuple[lis
     texts: list[str] = []
     labels: set[str] = set()
     first = plan.seed * _SEED_STRIDE
-    for made in demonstrations(range(first, first + _VOCABULARY_EPISODES), device, phone, plan.noise):
+    for made in demonstrations(range(first, first + plan.vocabulary_episodes), device, phone, plan.noise):
         texts += [message.content for message in made.messages if message.role in ("user", "tool")]
         for reply in made.expert:
             if reply is not None:
@@ -252,7 +278,7 @@ def _claim(out: Path) -> None:
         raise RunFolderError(f"{str(out)!r} is not empty; found {strangers[0]!r}", hint="pass --out with a new folder")
 
 
-def _save(out: Path, trainer: Any, tokenizer_json: str, manifest: Mapping[str, object]) -> None:
+def _save(out: Path, trainer: Trainer, tokenizer_json: str, manifest: Mapping[str, object]) -> None:
     from agent_eval.spark_backend.loader import Card, save_checkpoint
     from agent_eval.spark_backend.nano.vocabulary import CHAT_TEMPLATE
 
@@ -274,7 +300,7 @@ def _rollouts(out: Path, plan: TrainingPlan, step: int, device: Device, phone: P
     return list(demonstrations(range(first, first + plan.rollouts), device, phone, Noise.none(), actor))
 
 
-def _scores(out: Path, device: Device, phone: PhoneControl) -> dict[str, int]:
+def _scores(out: Path, plan: TrainingPlan, device: Device, phone: PhoneControl) -> dict[str, int]:
     """Let the finished model play instances of the evaluation split; count the solved ones by the judge's label."""
     from agent_eval.episode import EpisodeKey, run_episode
 
@@ -282,7 +308,7 @@ def _scores(out: Path, device: Device, phone: PhoneControl) -> dict[str, int]:
     return {
         name: sum(
             run_episode(task.draw(seed), policy, device, phone, EpisodeKey("bf16")).outcome.label == "success"
-            for seed in _SCORED_SEEDS
+            for seed in range(_FIRST_SCORED_SEED, _FIRST_SCORED_SEED + plan.scored_instances)
         )
         for name, task in TASKS.items()
     }

@@ -25,7 +25,7 @@ SHRINK_FACTORS = (1.0, 0.98, 0.96, 0.94, 0.92, 0.90, 0.88, 0.85)
 SCALE_FACTORS = (8 / 7, 1.06, 1.0, 0.95, 0.9, 0.875, 0.85, 0.8, 0.75)
 
 _SMALLEST = 1e-9  # scale of a group that holds one value only; dividing by it must stay finite
-_ROWS_AT_ONCE = 4096  # bounds the float32 copies of a large weight
+_WEIGHTS_AT_ONCE = 2**17  # 512 KiB in float32: the search goes over each part some sixty times, so it stays in cache
 
 
 @dataclass(frozen=True)
@@ -60,9 +60,9 @@ def quantise(name: str, weight: Tensor, form: Literal["asymmetric", "symmetric"]
             hint="4-bit builds need widths that divide into groups; run bf16 for this checkpoint",
         )
     candidates = _asymmetric if form == "asymmetric" else _symmetric
+    step = max(1, _WEIGHTS_AT_ONCE // width)
     parts = [
-        _best(weight[at : at + _ROWS_AT_ONCE].float().view(-1, width // group, group), candidates)
-        for at in range(0, rows, _ROWS_AT_ONCE)
+        _best(weight[at : at + step].float().view(-1, width // group, group), candidates) for at in range(0, rows, step)
     ]
     codes, scale, zero = (torch.cat(column) for column in zip(*parts, strict=True))
     return Int4Groups(codes.view(rows, width), scale, zero, group)
@@ -89,17 +89,20 @@ def _symmetric(weight: Tensor) -> Iterable[Grid]:
 def _best(weight: Tensor, candidates: Candidates) -> tuple[Tensor, Tensor, Tensor]:
     """Return codes, scale and zero of the best grid for each group of a weight of shape (N, G, group)."""
     best_error = weight.new_full((*weight.shape[:2], 1), torch.inf)
-    best_codes = torch.zeros_like(weight)
-    best_scale, best_zero = torch.zeros_like(best_error), torch.zeros_like(best_error)
+    best_scale, best_zero = torch.ones_like(best_error), torch.zeros_like(best_error)
     for exact_scale, exact_zero in candidates(weight):
         scale = exact_scale.clamp_min(_SMALLEST).bfloat16().float()
         zero = exact_zero.bfloat16().float()
-        codes = ((weight - zero) / scale).round_().clamp_(-8, 7)
-        error = (codes * scale + zero - weight).square_().sum(dim=-1, keepdim=True)
+        centred = weight - zero
+        missed = _levels(centred, scale).mul_(scale).sub_(centred)
+        error = missed.square_().sum(dim=-1, keepdim=True)
         better = error < best_error
         best_error = torch.where(better, error, best_error)
-        best_codes = torch.where(better, codes, best_codes)
         best_scale = torch.where(better, scale, best_scale)
         best_zero = torch.where(better, zero, best_zero)
-    codes = (best_codes + 8).to(torch.uint8)
+    codes = (_levels(weight - best_zero, best_scale) + 8).to(torch.uint8)
     return codes, best_scale[..., 0].bfloat16(), best_zero[..., 0].bfloat16()
+
+
+def _levels(centred: Tensor, scale: Tensor) -> Tensor:
+    return (centred / scale).round_().clamp_(-8, 7)
