@@ -3,15 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 
 from agent_eval.actions import Action
 from agent_eval.contracts import Device
 from agent_eval.errors import DeviceFault
+from agent_eval.spark_backend.config import SparkConfig
+from agent_eval.spark_backend.loader import synthetic_checkpoint
 from agent_eval.types import ActionResult, FinishReason, Generation, Message, Observation, Sampling, Timing
 
 TIMING = Timing(
     prompt_tokens=100, prefill_tokens=40, prefill_s=0.02, decode_tokens=9, decode_s=0.01, first_token_s=0.02
 )
+
+
+def tiny_checkpoint(folder: Path, seed: int = 0) -> None:
+    """Write a checkpoint with random weights that runs in every build within milliseconds."""
+    config = SparkConfig(
+        hidden_size=64,
+        intermediate_size=64,
+        num_hidden_layers=4,
+        num_attention_heads=2,
+        num_key_value_heads=1,
+        head_dim=32,
+        vocab_size=320,
+        max_position_embeddings=8192,
+        sliding_window=64,
+    )
+    synthetic_checkpoint(folder, config, seed)
 
 
 class ScriptedModel:

@@ -13,8 +13,7 @@ import pytest
 
 from agent_eval.cli import main
 from agent_eval.records import EPISODES_NAME, RunFolder
-from agent_eval.spark_backend.config import SparkConfig
-from agent_eval.spark_backend.loader import synthetic_checkpoint
+from tests.fakes import tiny_checkpoint
 
 SMALL = ["--tasks", "smoke", "--instances", "2", "--max-tokens", "6"]
 
@@ -22,18 +21,7 @@ SMALL = ["--tasks", "smoke", "--instances", "2", "--max-tokens", "6"]
 @pytest.fixture(scope="session")
 def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("checkpoint")
-    config = SparkConfig(
-        hidden_size=64,
-        intermediate_size=64,
-        num_hidden_layers=4,
-        num_attention_heads=2,
-        num_key_value_heads=1,
-        head_dim=32,
-        vocab_size=320,
-        max_position_embeddings=8192,
-        sliding_window=64,
-    )
-    synthetic_checkpoint(folder, config, seed=0)
+    tiny_checkpoint(folder, seed=0)
     return folder
 
 

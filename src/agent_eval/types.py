@@ -91,6 +91,10 @@ class PhoneSetup:
 # what an agent may know
 
 
+PLAIN_SIGNS = {0x2010: "-", 0x2011: "-", 0x2012: "-", 0x00A0: " ", 0x202F: " "}
+"""For ``str.translate``: hyphens and spaces that Android's strings use, to the plain ones that people write."""
+
+
 class Bounds(NamedTuple):
     """A rectangle in pixels: left, top, right, bottom; right and bottom are exclusive."""
 

@@ -10,28 +10,15 @@ import pytest
 from agent_eval.actions import Malformed, ToolCall
 from agent_eval.agent import ModelPolicy, tool_schemas
 from agent_eval.contracts import Model
-from agent_eval.spark_backend.config import SparkConfig
-from agent_eval.spark_backend.loader import synthetic_checkpoint
 from agent_eval.spark_backend.spark import SparkModel
 from agent_eval.types import Bounds, Element, Message, Observation, Sampling
-from tests.fakes import ScriptedModel, call
+from tests.fakes import ScriptedModel, call, tiny_checkpoint
 
 TALK = (Message("system", "s"), Message("user", "Task: x"))
 
 
 def spark(folder: Path) -> Model:
-    config = SparkConfig(
-        hidden_size=64,
-        intermediate_size=64,
-        num_hidden_layers=4,
-        num_attention_heads=2,
-        num_key_value_heads=1,
-        head_dim=32,
-        vocab_size=320,
-        max_position_embeddings=8192,
-        sliding_window=64,
-    )
-    synthetic_checkpoint(folder, config, seed=1)
+    tiny_checkpoint(folder, seed=1)
     return SparkModel.load(folder, "bf16", threads=1)
 
 

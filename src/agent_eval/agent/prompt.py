@@ -11,7 +11,7 @@ import unicodedata
 from typing import Any
 
 from agent_eval.actions import TOOLS
-from agent_eval.types import Element, Observation
+from agent_eval.types import PLAIN_SIGNS, Element, Observation
 
 SYSTEM_PROMPT = (
     "You operate an Android phone for its owner. Every turn shows the task, what your last call did, and the screen as "
@@ -26,15 +26,13 @@ MAX_LABEL = 60
 MAX_VALUE = 30
 """The same for what a row says below its label."""
 
-_HYPHENS = str.maketrans(
-    {"\u2010": "-", "\u2011": "-", "\u2012": "-", "\u00a0": " ", "\u202f": " ", "<": "‹", ">": "›"}
-)
-"""Typographic variants that mean the plain sign; angle brackets are closed to what would read as a special token."""
+_SIGNS = PLAIN_SIGNS | {ord("<"): "‹", ord(">"): "›"}
+"""Plain signs for typographic ones; angle brackets are closed to what would read as a special token."""
 
 
 def plain(text: str, limit: int = MAX_LABEL) -> str:
     """Return a label as one line that cannot be taken for markup: what a phone or a person wrote is only data."""
-    visible = "".join(" " if unicodedata.category(sign)[0] == "C" else sign for sign in text.translate(_HYPHENS))
+    visible = "".join(" " if unicodedata.category(sign)[0] == "C" else sign for sign in text.translate(_SIGNS))
     line = re.sub(r"\s+", " ", visible).strip()
     return line if len(line) <= limit else line[: limit - 1].rstrip(" ,") + "…"
 
@@ -73,7 +71,7 @@ def observation_text(goal: str, feedback: str, observation: Observation) -> str:
 
 def plain_sentence(text: str) -> str:
     """Return a sentence without markup or line breaks, at its full length."""
-    return re.sub(r"\s+", " ", text.translate(_HYPHENS)).strip()
+    return re.sub(r"\s+", " ", text.translate(_SIGNS)).strip()
 
 
 def tool_schemas() -> tuple[dict[str, Any], ...]:

@@ -56,9 +56,12 @@ def load_build(folder: Path, name: str, *, threads: int, context: int = DEFAULT_
     """
     if name not in BUILDS:
         raise UnknownName("build", name, BUILDS)
-    torch.set_num_threads(threads)
     config = SparkConfig.from_folder(folder)
     scheme = BUILDS[name]()
+    torch.set_num_threads(
+        1
+    )  # quantising works on small parts: threads would wait for each other more than they compute
     with torch.no_grad():
         model = Spark(config, Weights(folder, config), scheme)
+    torch.set_num_threads(threads)
     return LoadedBuild(name, config, TorchEngine(model, threads=threads, context=context), scheme.notes)

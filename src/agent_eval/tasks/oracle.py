@@ -14,14 +14,12 @@ from agent_eval.actions import Action, OpenApp, PressKey, Swipe, Tap, TaskComple
 from agent_eval.contracts import Decision, PhoneControl
 from agent_eval.errors import TaskFault
 from agent_eval.tasks.judge import Writes, matches
-from agent_eval.types import ActionResult, Change, Element, Observation, Snapshot
-
-_PLAIN = str.maketrans({"\u2010": "-", "\u2011": "-", "\u2012": "-", "\u00a0": " ", "\u202f": " "})
+from agent_eval.types import PLAIN_SIGNS, ActionResult, Change, Element, Observation, Snapshot
 
 
 def plain(text: str) -> str:
     """Return a label with the plain hyphen and space for their typographic variants."""
-    return text.translate(_PLAIN).strip()
+    return text.translate(PLAIN_SIGNS).strip()
 
 
 @dataclass(frozen=True)
