@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -166,6 +167,14 @@ def test_replay_finds_a_record_that_was_tampered_with(
     shown = capsys.readouterr().out
     assert "DIFFERS    2" in shown
     assert "replay differs at step 2" in shown
+
+
+def test_the_readme_names_every_command_and_no_other(capsys: pytest.CaptureFixture[str]) -> None:
+    readme = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"^\| `agent-eval (\w+)", readme, re.MULTILINE))
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    assert named == set(re.findall(r"^    (\w+)\b", capsys.readouterr().out, re.MULTILINE))
 
 
 # ----------------------------------------------------------------------------------------------------------------------

@@ -66,7 +66,7 @@ def _run(options: argparse.Namespace) -> int:
     folder = wiring.find_checkpoint(chosen.model)
     instances = draw_instances(tasks, chosen.instances, chosen.seed)
     configuration = wiring.configuration_of(chosen, folder, instances)
-    out = Path(options.out) if options.out else wiring.default_run_folder(chosen)
+    out = Path(options.out) if options.out else wiring.default_run_folder(configuration)
     stale = wiring.stale_reason(folder, configuration.prompt_digest)
     if stale:
         _tell(f"warning: the model {chosen.model!r} does not fit this version: {stale}")
@@ -169,7 +169,7 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--tasks", default="default", help="comma-separated tasks, or a suite (default: %(default)s)")
     run.add_argument("--instances", type=_positive, default=5, help="instances per task (default: %(default)s)")
     run.add_argument("--model", default="nano", help="nano, or a checkpoint folder (default: %(default)s)")
-    run.add_argument("--out", help="run folder (default: runs/MODEL-DIGEST, the same for the same options)")
+    run.add_argument("--out", help="run folder (default: runs/MODEL-DIGEST, the same for the same configuration)")
     run.add_argument("--seed", type=_natural, default=0, help="first instance seed (default: %(default)s)")
     run.add_argument("--max-tokens", type=_positive, default=256, help="most tokens of one reply (default: 256)")
     run.add_argument("--max-seconds", type=_seconds, help="wall-clock limit of an episode; makes runs irreproducible")

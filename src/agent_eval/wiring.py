@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime
 import hashlib
 import json
-import os
 import platform
 import subprocess
 from collections.abc import Sequence
@@ -227,8 +226,7 @@ def stale_reason(folder: Path, digest: str) -> str:
     return "" if trained == digest else f"it was trained on screens {trained}, this version shows {digest}"
 
 
-def default_run_folder(options: RunOptions) -> Path:
-    """Return the folder that a command writes to unless told otherwise: the same for the same options."""
-    text = json.dumps([os.fspath(options.model), options.__dict__], sort_keys=True, default=list)
-    name = Path(options.model).name or "model"
-    return Path("runs") / f"{name}-{hashlib.sha256(text.encode()).hexdigest()[:8]}"
+def default_run_folder(configuration: RunConfiguration) -> Path:
+    """Return the folder that a command writes to unless told otherwise: the same for the same configuration."""
+    digest = hashlib.sha256(configuration.model_dump_json().encode()).hexdigest()[:8]
+    return Path("runs") / f"{Path(configuration.model).name or 'model'}-{digest}"

@@ -25,7 +25,7 @@ def bf16(value: float) -> float:
 def candidate_errors(group: list[float], form: Form) -> list[float]:
     """The squared error of every candidate grid of one group, by loops.
 
-    Grids are computed in float32 like the shipped ones, since near a tie of bfloat16 the last bit decides; errors are not.
+    Grids are computed in float32 like the shipped ones: near a tie of bfloat16 the last bit decides. Errors are not.
     """
     errors = []
     low, high = np.float32(min(group)), np.float32(max(group))
@@ -34,10 +34,10 @@ def candidate_errors(group: list[float], form: Form) -> list[float]:
         if form == "asymmetric":
             middle, reach = (low + high) / np.float32(2), (high - low) / np.float32(2)
             exact = np.float32(2 * factor / 15) * reach
-            zero = bf16(middle - np.float32(factor) * reach + np.float32(8) * exact)
+            zero = bf16(float(middle - np.float32(factor) * reach + np.float32(8) * exact))
         else:
             exact, zero = np.float32(factor / 8) * largest, 0.0
-        scale = bf16(max(exact, np.float32(1e-9)))
+        scale = bf16(max(float(exact), 1e-9))
         total = 0.0
         for value in group:
             code = min(7, max(-8, round((value - zero) / scale)))

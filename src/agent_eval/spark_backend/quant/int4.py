@@ -28,8 +28,6 @@ class Int4Product(nn.Module):
     _packed: Tensor
     _scales_and_zeros: Tensor
     _rows: Tensor
-    _scale: Tensor
-    _offset: Tensor
 
     def __init__(self, weight: Int4Groups) -> None:
         super().__init__()
@@ -39,13 +37,10 @@ class Int4Product(nn.Module):
         codes = F.pad(weight.codes, (0, 0, 0, padding), value=8)
         both = torch.stack((weight.scale.t(), weight.zero.t()), dim=-1)  # (K / group, N, 2)
         half = self._width // 2
-        scale = weight.scale.float()
         self.register_buffer("_packed", _pack(codes))
         self.register_buffer("_scales_and_zeros", F.pad(both, (0, 0, 0, padding)).contiguous())
         # Row-major copy: byte k of a row holds column k in its low half and column k + K / 2 in its high half.
         self.register_buffer("_rows", weight.codes[:, :half] | (weight.codes[:, half:] << 4))
-        self.register_buffer("_scale", scale[..., None])
-        self.register_buffer("_offset", (weight.zero.float() - 8 * scale)[..., None])
 
     def forward(self, x: Tensor) -> Tensor:
         """Map (R, K) bfloat16 to (R, N): bfloat16 through the packed kernel, float32 for many rows."""
@@ -55,8 +50,10 @@ class Int4Product(nn.Module):
         return F.linear(x.float(), self._widened())
 
     def _widened(self) -> Tensor:
+        grids = self._scales_and_zeros[:, : self._channels].float().transpose(0, 1)  # (N, K / group, 2)
+        scale, zero = grids[..., :1], grids[..., 1:]
         codes = torch.cat((self._rows & 15, self._rows >> 4), dim=1).view(self._channels, -1, self._group).float()
-        return torch.addcmul(self._offset, codes, self._scale).view(self._channels, self._width)
+        return codes.mul_(scale).add_(zero - 8 * scale).view(self._channels, self._width)
 
 
 def _pack(codes: Tensor) -> Tensor:
