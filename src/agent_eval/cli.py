@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -312,6 +313,7 @@ class _Progress:
         self._units = list(units)
         self._builds = list(dict.fromkeys(unit.build for unit in units))
         self._records = {record.episode: record for record in recorded}
+        self._began, self._before = time.monotonic(), len(self._records)
         console = Console(stderr=True, highlight=False)
         self._live = Live(self._table(), console=console, transient=True) if console.is_terminal else None
 
@@ -338,16 +340,27 @@ class _Progress:
             last = self._units[-1].block + 1
             _tell(f"block {record.block + 1:{len(str(last))}d}/{last}  {block[0].instance.id:24} {labels}")
 
+    def _remaining(self) -> str:
+        """Say how many episodes are left, and for how long at the pace of this command."""
+        left, done = len(self._units) - len(self._records), len(self._records) - self._before
+        if done == 0:
+            return f"{left} episodes left"
+        seconds = left * (time.monotonic() - self._began) / done
+        pace = f"{seconds / 60:.0f} min" if seconds >= 90 else f"{seconds:.0f} s"
+        return f"{left} episodes left, about {pace}"
+
     def _table(self) -> RenderableType:
         from rich.table import Table
 
         from agent_eval.outcome import LABELS
 
-        table = Table("build", "episodes", "tokens/s", box=None, pad_edge=False)
+        table = Table("build", box=None, pad_edge=False, caption=self._remaining(), caption_justify="left")
+        for name in ("episodes", "tokens/s"):
+            table.add_column(name, justify="right")
         records = list(self._records.values())
         shown = [label for label in LABELS if any(r.outcome.label == label for r in records)]
         for label in shown:
-            table.add_column(label.replace("_", " "), justify="right")
+            table.add_column(label, justify="right")
         for build in self._builds:
             mine = [record for record in records if record.build == build]
             timings = [step.timing for record in mine for step in record.steps if step.timing]
