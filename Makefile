@@ -4,7 +4,7 @@ VENV ?= .venv
 PYTHON ?= python3
 READY := $(VENV)/.ready
 
-.PHONY: run test check clean
+.PHONY: run test check wheel clean
 
 run: $(READY)
 	$(VENV)/bin/agent-eval run --builds bf16,w4a16,w4a8
@@ -16,6 +16,16 @@ check: $(READY)
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/mypy
+
+# the built wheel, outside the checkout, must find everything that it needs: its data is what a checkout hides
+wheel: $(READY)
+	rm -rf build/wheel
+	$(VENV)/bin/python -m pip wheel --quiet --no-deps --wheel-dir build/wheel .
+	$(VENV)/bin/python -m pip install --quiet --no-deps --target build/wheel/site build/wheel/*.whl
+	cd build/wheel && PYTHONPATH=site $(abspath $(VENV))/bin/python -m agent_eval run \
+		--tasks WifiSet --instances 1 --out run > report.txt
+	cd build/wheel && PYTHONPATH=site $(abspath $(VENV))/bin/python -c \
+		'import agent_eval; assert "build/wheel/site" in agent_eval.__file__, agent_eval.__file__'
 
 clean:
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
