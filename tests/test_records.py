@@ -122,6 +122,22 @@ def test_a_run_of_another_configuration_is_refused_by_its_first_difference(
     assert "--out" in caught.value.hint
 
 
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"machine": MachineProbe("aarch64", "phone", ("neon",), 8, 1, "linux")}, "machine=.*arm64"),
+        ({"versions": {"torch": "9"}}, "torch='9'"),
+        ({"threads": 64}, "threads=64"),
+    ],
+)
+def test_a_run_is_not_gone_on_with_where_it_would_give_other_numbers(
+    tmp_path: Path, change: dict[str, object], said: str
+) -> None:
+    RunFolder.create_or_resume(tmp_path, manifest())
+    with pytest.raises(RunFolderError, match=said):
+        RunFolder.create_or_resume(tmp_path, manifest().model_copy(update=change))
+
+
 def test_a_folder_of_something_else_is_refused_and_left_alone(tmp_path: Path) -> None:
     (tmp_path / "thesis.txt").write_text("mine")
     with pytest.raises(RunFolderError, match=r"thesis\.txt"):

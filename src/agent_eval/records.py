@@ -147,7 +147,7 @@ class RunFolder:
         """
         if (path / MANIFEST_NAME).exists():
             folder = cls.open(path)
-            folder._require_same(manifest.configuration)
+            folder._require_same(manifest)
             folder._set_torn_line_aside()
             return folder
         try:
@@ -224,14 +224,15 @@ class RunFolder:
         """Open the file of episodes for appending."""
         return JsonLinesSink(self.path / EPISODES_NAME)
 
-    def _require_same(self, configuration: RunConfiguration) -> None:
-        mine, other = self.manifest.configuration.model_dump(), configuration.model_dump()
+    def _require_same(self, manifest: RunManifest) -> None:
+        """Refuse to go on with other options, or where the same options would give other numbers."""
+        mine, other = _identity(self.manifest), _identity(manifest)
         for name in mine:
             if mine[name] != other[name]:
                 raise RunFolderError(
                     f"run folder {str(self.path)!r} was recorded with {name}={_shown(mine[name])}; "
                     f"this command has {name}={_shown(other[name])}",
-                    hint="repeat the command that began the run, or pass --out with a new folder",
+                    hint="repeat the command that began the run, where it began, or pass --out with a new folder",
                 )
 
     def _set_torn_line_aside(self) -> None:
@@ -288,6 +289,16 @@ def write_atomically(file: Path, text: str) -> None:
     partial = file.with_name(file.name + ".partial")
     partial.write_text(text, encoding="utf-8")
     partial.replace(file)
+
+
+def _identity(manifest: RunManifest) -> dict[str, object]:
+    """Return what must be equal for records of two commands to stand in one run."""
+    machine = manifest.machine
+    return manifest.configuration.model_dump() | {
+        "machine": (machine.device_class, machine.cpu_model),
+        "threads": manifest.threads,
+        "torch": manifest.versions.get("torch"),
+    }
 
 
 def _unwritable(path: Path, error: OSError) -> RunFolderError:
