@@ -32,7 +32,7 @@ class SimSync:
         self._files = files
 
     def read_bytes(self, path: str) -> bytes:
-        """Return the content of a file; empty when it is missing, as adbutils does not tell the two apart here."""
+        """Return the content of a file; AdbError when there is none."""
         if path not in self._files:
             raise adbutils.AdbError(f"{path}: No such file or directory")
         return self._files[path]
