@@ -28,6 +28,9 @@ from agent_eval.agent.policy import Conversation
 from agent_eval.agent.prompt import plain
 from agent_eval.contracts import Device, Instance, PhoneControl, Policy
 from agent_eval.tasks import TASKS
+from agent_eval.tasks.clock import time_key
+from agent_eval.tasks.clock_expert import TimeOfDay
+from agent_eval.tasks.split import split_of
 from agent_eval.types import Bounds, Element, Message, Observation
 
 WEIGHTS = {
@@ -40,7 +43,7 @@ WEIGHTS = {
     "BluetoothSetAlready": 1.0,
     "BrightnessSet": 1.0,
     "DarkThemeSet": 1.0,
-    "DeviceInfo": 1.0,
+    "DeviceInfo": 1.5,
     "WifiSet": 1.0,
     "WifiSetAlready": 1.0,
 }
@@ -140,29 +143,75 @@ def demonstrations(
 
 
 def drills(seeds: Iterable[int], labels: Sequence[str]) -> Iterator[Demonstration]:
-    """Yield made-up screens with one thing to tap: practice in finding the number before a label."""
+    """Yield made-up screens with one thing to do: practice in what every task needs.
+
+    Finding the number before a label among look-alikes, comparing the state of a switch with the wanted one, and
+    reading a value off. The sentences are ones that no task uses, the times of day those of the training split.
+
+    Args:
+        seeds: One demonstration each.
+        labels: What may stand on the screens, times of day left out.
+    """
     for seed in seeds:
         rng = random.Random(f"drill/{seed}")
-        expert, conversation, result = [], None, None
+        conversation = Conversation("")
+        expert: list[ToolCall | None] = []
         for _ in range(rng.randint(2, 5)):
-            rows = rng.sample(labels, rng.randint(3, 11))
-            roles = [rng.choice(["row", "button", "switch", "text"]) for _ in rows]
-            elements = tuple(
-                Element(index, role, label, _NO_BOUNDS, (rng.choice(["on", "off"]),) if role == "switch" else ())
-                for index, (role, label) in enumerate(zip(roles, rows, strict=True))
-            )
-            target = rng.choice(elements)
-            # the same conversation with a new goal at each turn: the number must come from the newest screen
-            if conversation is None:
-                conversation = Conversation("")
-            conversation.goal = f"Tap {target.label}."
-            conversation.show(Observation(elements, rng.choice(list(APPS))), result)
-            label = ToolCall(Tap(index=target.index), thought=_named(target))
-            conversation.reply(label)
-            expert.append(label)
-            result = None
-        assert conversation is not None
+            elements = _drill_screen(rng, labels)
+            # a new goal at each turn: the answer must come from the newest screen
+            conversation.goal, reply = _drill(rng, elements)
+            conversation.show(Observation(elements, rng.choice(list(APPS))), None)
+            conversation.reply(reply)
+            expert.append(reply)
         yield Demonstration(tuple(conversation.messages), tuple(expert), goal_held=True)
+
+
+def _drill_screen(rng: random.Random, labels: Sequence[str]) -> tuple[Element, ...]:
+    rows = rng.sample(labels, min(len(labels), rng.randint(3, 9)))
+    if rng.random() < 0.5:
+        rows += _times_alike(rng)
+        rng.shuffle(rows)
+    elements = []
+    for index, label in enumerate(rows):
+        role = rng.choice(["row", "row", "button", "switch", "text"])
+        states = (rng.choice(["on", "off"]),) if role == "switch" else ()
+        value = _drill_value(rng, labels) if role == "row" and rng.random() < 0.5 else ""
+        elements.append(Element(index, role, label, _NO_BOUNDS, states, value))
+    return tuple(elements)
+
+
+def _times_alike(rng: random.Random) -> list[str]:
+    """Draw two to five different times of day that share an hour, a minute or a half of the day."""
+    hour, minute, half = rng.randint(1, 12), rng.randrange(60), rng.choice(["AM", "PM"])
+    times: list[str] = []
+    for _ in range(rng.randint(2, 5)):
+        changed = rng.randrange(3)
+        one = TimeOfDay.parse(
+            f"{rng.randint(1, 12) if changed == 0 else hour}:{rng.randrange(60) if changed == 1 else minute:02d} "
+            f"{rng.choice(['AM', 'PM']) if changed == 2 else half}"
+        )
+        if one is not None and one.text not in times and split_of(time_key(one)) == "training":
+            times.append(one.text)
+    return times
+
+
+def _drill_value(rng: random.Random, labels: Sequence[str]) -> str:
+    return rng.choice([f"{rng.randrange(101)}%", str(rng.randrange(100)), rng.choice(labels)])
+
+
+def _drill(rng: random.Random, elements: Sequence[Element]) -> tuple[str, ToolCall]:
+    """Draw something to do on a screen; return the goal and the reply."""
+    target = rng.choice(elements)
+    label = plain(target.label)
+    if target.role == "switch" and rng.random() < 0.8:
+        wanted = rng.choice(["on", "off"])
+        thought = f"{label}: {target.states[0]}, want {wanted}"
+        done = wanted in target.states
+        return f"Put {label} {wanted}.", ToolCall(TaskComplete() if done else Tap(index=target.index), thought=thought)
+    if target.value and rng.random() < 0.5:
+        value = plain(target.value)
+        return f"Read {label}.", ToolCall(TaskComplete(answer=value), thought=f"{label}: {value}")
+    return f"Tap {label}.", ToolCall(Tap(index=target.index), thought=_named(target))
 
 
 def _named(element: Element) -> str:

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 VOCABULARY = 1280
 CHUNK = 32
 """Episodes made at a time."""
+DRILL_EVERY = 5
+"""Once episodes are learned from, one drill comes with so many of them."""
 _MAX_SAMPLE_TOKENS = 1400
 """Longer conversations are cut; they are the ones in which wrong moves used up the budget."""
 _AHEAD = 4
@@ -52,7 +54,7 @@ class TrainingPlan:
     seed: int = 0
     steps: int = 3400
     drill_share: float = 0.04
-    """Share of the steps, at the start, on lookup drills only; after it one episode in sixteen is a drill."""
+    """Share of the steps, at the start, on lookup drills only; before episodes come in."""
     noise: Noise = field(default=Noise(episodes=0.6, moves=0.15))
     rollout_at: tuple[float, ...] = (0.5, 0.6, 0.7, 0.8, 0.9)
     """Shares of the steps at which the model plays and the oracle labels what it did (DAgger: Ross et al., 2011)."""
@@ -102,7 +104,7 @@ class _Workshop:
             made = drills(range(_DRILL_SEED + first, _DRILL_SEED + first + CHUNK), self._labels)
             return [self.encode(demonstration) for demonstration in made]
         episodes = demonstrations(range(first, first + CHUNK), self.device, self.phone, plan.noise)
-        practice = drills(range(_DRILL_SEED + first, _DRILL_SEED + first + CHUNK // 16), self._labels)
+        practice = drills(range(_DRILL_SEED + first, _DRILL_SEED + first + CHUNK // DRILL_EVERY), self._labels)
         return [self.encode(demonstration) for demonstration in (*episodes, *practice)]
 
 
@@ -252,7 +254,9 @@ def _study(plan: TrainingPlan, device: Device, phone: PhoneControl) -> tuple[lis
                 for line in message.content.split("\n")
                 if line[:1] == "["
             }
-    return texts, sorted(label for label in labels if label and "," not in label)  # commas: dates, and there are many
+    return texts, sorted(
+        label for label in labels if label and not set(label) & {",", ":"}
+    )  # no dates and times: there are too many
 
 
 def _skeleton() -> Iterator[str]:

@@ -112,9 +112,9 @@ def _number(times: Sequence[TimeOfDay], rng: Random) -> list[Alarm]:
     return [Alarm(place + 1, time, rng.random() < 0.5) for place, time in enumerate(shuffled)]
 
 
-def _seen(time: TimeOfDay, switch: Element) -> Move:
+def _seen(time: TimeOfDay, switch: Element, wanted: bool) -> Move:
     """Declare the task done on seeing an alarm's switch."""
-    return Move(TaskComplete(), clock_expert.standing(time, switch))
+    return Move(TaskComplete(), clock_expert.standing(time, switch, wanted))
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -160,7 +160,7 @@ def _create_plan(old: frozenset[int], time: TimeOfDay) -> Plan:
         if wanted is None:
             return clock_expert.add(view, time)
         found = clock_expert.set_enabled(view, wanted, True)
-        return found if isinstance(found, Move) else _seen(time, found)
+        return found if isinstance(found, Move) else _seen(time, found, True)
 
     return plan
 
@@ -200,7 +200,7 @@ def _switch_plan(number: int, wanted: bool, time: TimeOfDay) -> Plan:
         if alarm is None:  # deleted by mistake: only an alarm that looks the same can be made
             return clock_expert.add(view, time)
         found = clock_expert.set_enabled(view, alarm, wanted)
-        return found if isinstance(found, Move) else _seen(time, found)
+        return found if isinstance(found, Move) else _seen(time, found, wanted)
 
     return plan
 

@@ -6,7 +6,18 @@ import re
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from agent_eval.tasks.oracle import Move, View, close_keyboard, go_back, open_app, plain, scroll_for, tap, type_into
+from agent_eval.tasks.oracle import (
+    Move,
+    View,
+    close_keyboard,
+    go_back,
+    open_app,
+    plain,
+    scroll_for,
+    tap,
+    type_into,
+    wish,
+)
 from agent_eval.types import Element, Snapshot
 
 CLOCK = "com.android.deskclock"
@@ -136,12 +147,12 @@ def set_enabled(view: View, alarm: Alarm, wanted: bool) -> Element | Move:
     switch = card.find("switch")
     if switch is None:
         return scroll_for(alarm.time.text, further_down=True)
-    return switch if alarm.enabled == wanted else Move(tap(switch).action, standing(alarm.time, switch))
+    return switch if alarm.enabled == wanted else Move(tap(switch).action, standing(alarm.time, switch, wanted))
 
 
-def standing(time: TimeOfDay, switch: Element) -> str:
-    """Say whether an alarm is on, by its time and its switch, which has no label of its own: ``7:30 AM: off``."""
-    return f"{time.text}: {switch.states[0]}"
+def standing(time: TimeOfDay, switch: Element, wanted: bool) -> str:
+    """Say whether an alarm is on, by its time, as its switch has no label of its own: ``7:30 AM: off, want on``."""
+    return f"{time.text}: {switch.states[0]}{wish(wanted)}"
 
 
 def delete(view: View, alarm: Alarm) -> Move:

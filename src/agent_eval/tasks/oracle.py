@@ -14,7 +14,7 @@ from agent_eval.actions import Action, OpenApp, PressKey, Swipe, Tap, TaskComple
 from agent_eval.contracts import Decision, PhoneControl
 from agent_eval.errors import TaskFault
 from agent_eval.tasks.judge import Writes, matches
-from agent_eval.types import PLAIN_SIGNS, ActionResult, Change, Element, Observation, Snapshot
+from agent_eval.types import PLAIN_SIGNS, ActionResult, Change, Element, Observation, Scalar, Snapshot
 
 
 def plain(text: str) -> str:
@@ -106,17 +106,22 @@ class Expert:
         return Decision(ToolCall(move.action, source="script", thought=move.thought))
 
 
-def shown(element: Element) -> str:
-    """Name an element as the screen shows it, with its state or, failing that, its value: ``Wi-Fi: off``."""
+def wish(wanted: Scalar | None) -> str:
+    """Say which state of a switch is asked for, to stand beside the one it has: ``, want on``."""
+    return f", want {'on' if wanted else 'off'}" if isinstance(wanted, bool) else ""
+
+
+def shown(element: Element, wanted: Scalar | None = None) -> str:
+    """Name an element as the screen shows it, with its state or, failing that, its value: ``Wi-Fi: off, want on``."""
     telling = [state for state in element.states if state in ("on", "off", "checked", "unchecked")]
     state = telling[0] if telling else plain(element.value)
-    return f"{plain(element.label)}: {state}" if state else plain(element.label)
+    return f"{plain(element.label)}: {state}{wish(wanted)}" if state else plain(element.label)
 
 
-def tap(element: Element) -> Move:
-    """Tap an element; a control is named with its state, anything else by its label alone."""
+def tap(element: Element, wanted: Scalar | None = None) -> Move:
+    """Tap an element; a control is named with its state and the wanted one, anything else by its label alone."""
     control = element.role in ("switch", "radio", "checkbox")
-    return Move(Tap(index=element.index), shown(element) if control else plain(element.label))
+    return Move(Tap(index=element.index), shown(element, wanted) if control else plain(element.label))
 
 
 def type_into(element: Element, text: str) -> Move:
@@ -144,6 +149,6 @@ def open_app(name: str) -> Move:
     return Move(OpenApp(app=name), name)
 
 
-def complete(element: Element, answer: str = "") -> Move:
+def complete(element: Element, answer: str = "", wanted: Scalar | None = None) -> Move:
     """Declare the task done, naming the element that shows it."""
-    return Move(TaskComplete(answer=answer), shown(element))
+    return Move(TaskComplete(answer=answer), shown(element, wanted))

@@ -69,7 +69,7 @@ def _toggle_plan(toggle: Toggle, wanted: bool) -> Plan:
         if repair is not None:
             return repair
         found = settings_expert.set_toggle(view, toggle, wanted)
-        return found if isinstance(found, Move) else complete(found)
+        return found if isinstance(found, Move) else complete(found, wanted=wanted)
 
     return plan
 

@@ -123,7 +123,7 @@ def set_toggle(view: View, toggle: Toggle, wanted: Scalar) -> Element | Move:
     found = locate(view, toggle.spot)
     if isinstance(found, Move) or view.now.get(toggle.path) == wanted:
         return found
-    return tap(found)
+    return tap(found, wanted)
 
 
 def undo(view: View) -> Move | None:
