@@ -6,11 +6,14 @@ import random
 
 import pytest
 
-from agent_eval.actions import TaskComplete, ToolCall
+from agent_eval.actions import Tap, TaskComplete, ToolCall
 from agent_eval.agent import ModelPolicy, tool_schemas
 from agent_eval.contracts import Device, PhoneControl
 from agent_eval.demonstrations import WEIGHTS, Demonstration, Noise, demonstrations, drills, play
-from agent_eval.tasks import TASKS
+from agent_eval.tasks import SPLITS, TASKS
+from agent_eval.tasks.clock import time_key
+from agent_eval.tasks.clock_expert import TimeOfDay
+from agent_eval.tasks.split import split_of
 from agent_eval.types import Sampling
 from agent_eval.wiring import open_sim
 from tests.fakes import ScriptedModel, call
@@ -74,10 +77,55 @@ def test_a_model_that_plays_is_labelled_by_the_oracle(sim: tuple[Device, PhoneCo
     assert "Not a tool call" in made.messages[3].content
 
 
-def test_a_drill_asks_for_the_number_before_a_label() -> None:
-    for made in drills(range(20), ["Wi-Fi", "Display", "7:30 AM", "OK", "Battery", "Apps"] * 3):
+LABELS = ["Wi-Fi", "Display", "OK", "Battery", "Apps", "Bluetooth", "Dark theme"]
+
+
+def drilled() -> list[tuple[str, str, str, ToolCall]]:
+    """Return verb and object of the goal, the screen, and the reply, of many drills."""
+    found = []
+    for made in drills(range(120), LABELS):
         screens = [message.content for message in made.messages if message.role in ("user", "tool")]
         for screen, expert in zip(screens, made.expert, strict=True):
             assert expert is not None
-            wanted = screen.split("\n")[0].removeprefix("Task: Tap ").removesuffix(".")
-            assert f"[{expert.action.model_dump()['index']}] {wanted}" in screen
+            verb, thing = screen.split("\n")[0].removeprefix("Task: ").removesuffix(".").split(" ", 1)
+            found.append((verb, thing, screen, expert))
+    return found
+
+
+def test_a_drill_asks_for_the_number_before_a_label() -> None:
+    looked_up = [(thing, screen, reply) for verb, thing, screen, reply in drilled() if verb == "Tap"]
+    assert len(looked_up) > 100
+    for thing, screen, reply in looked_up:
+        assert isinstance(reply.action, Tap)
+        assert f"[{reply.action.index}] {thing}" in screen
+
+
+def test_a_drill_taps_a_switch_only_when_it_is_not_as_wanted() -> None:
+    compared = [(thing, screen, reply) for verb, thing, screen, reply in drilled() if verb == "Put"]
+    assert {type(reply.action) for _, _, reply in compared} == {Tap, TaskComplete}
+    for thing, screen, reply in compared:
+        label, wanted = thing.rsplit(" ", 1)
+        as_wanted = f"{label} (switch, {wanted})" in screen
+        assert isinstance(reply.action, TaskComplete) == as_wanted
+        assert reply.thought.startswith(f"{label}: ")
+        assert reply.thought.endswith(f", want {wanted}")
+
+
+def test_a_drill_reads_a_value_off_the_screen() -> None:
+    read = [(thing, screen, reply) for verb, thing, screen, reply in drilled() if verb == "Read"]
+    assert len(read) > 10
+    for thing, screen, reply in read:
+        assert isinstance(reply.action, TaskComplete)
+        assert f"{thing}: {reply.action.answer} (row)" in screen
+
+
+def test_no_drill_asks_for_a_time_of_day_of_the_evaluation() -> None:
+    times = [TimeOfDay.parse(thing.removesuffix(" on").removesuffix(" off")) for _, thing, _, _ in drilled()]
+    asked = [time for time in times if time is not None]
+    assert len(asked) > 50
+    assert {split_of(time_key(time)) for time in asked} == {"training"}
+
+
+def test_no_drill_uses_a_sentence_of_a_task() -> None:
+    goals_of_tasks = {task.draw(seed, split).goal for task in TASKS.values() for split in SPLITS for seed in range(40)}
+    assert goals_of_tasks.isdisjoint(f"{verb} {thing}." for verb, thing, _, _ in drilled())
