@@ -131,7 +131,7 @@ def test_a_recommendation_names_its_rule_and_its_evidence(
 ) -> None:
     assert main(["recommend", str(finished), "--priority", priority]) == 0
     shown = capsys.readouterr().out
-    for part in (f"priority {priority}", "machine", "rule", "not conclusive"):
+    for part in (f"priority {priority}", "machine", "rule", "insufficient evidence"):
         assert part in shown
 
 

@@ -79,7 +79,7 @@ def render_recommendation(
     elif recommendation.build is None:
         standing = Text("nothing may be advised", style=_BAD)
     else:
-        standing = Text("not conclusive: the evidence is not enough", style=_OPEN)
+        standing = Text("insufficient evidence: this build is only the safer choice", style=_OPEN)
     facts = _grid()
     _row(facts, "build", Text(visible(build), style="bold"))
     _row(facts, "standing", standing)
