@@ -193,7 +193,7 @@ def _parser() -> argparse.ArgumentParser:
     train = _command(commands, "train", _train, "train the embedded model on this project's phone")
     train.add_argument("--out", required=True, help="checkpoint folder to write")
     train.add_argument("--seed", type=_natural, default=0, help="(default: %(default)s)")
-    train.add_argument("--steps", type=_positive, default=3400, help="optimisation steps (default: %(default)s)")
+    train.add_argument("--steps", type=_positive, default=2800, help="optimisation steps (default: %(default)s)")
     return parser
 
 

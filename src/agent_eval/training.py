@@ -52,7 +52,7 @@ class TrainingPlan:
     """What a training run consists of; the same plan gives the same weights on one machine."""
 
     seed: int = 0
-    steps: int = 3400
+    steps: int = 2800
     drill_share: float = 0.04
     """Share of the steps, at the start, on lookup drills only; before episodes come in."""
     noise: Noise = field(default=Noise(episodes=0.6, moves=0.15))
