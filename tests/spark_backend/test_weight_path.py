@@ -136,9 +136,15 @@ def test_builds_that_cannot_be_told_apart_in_speed_are_ordered_by_outcomes() -> 
 
 
 def test_fidelity_takes_the_highest_lower_bound_of_success_whatever_the_speed() -> None:
-    better = altered(GOOD, at45="SS")
-    found = advice("fidelity", {"bf16": GOOD, "w4a16": better, "w4a8": GOOD})
+    better, best = altered(GOOD, at45="S" * 8), altered(GOOD, at45="S" * 12)
+    found = advice("fidelity", {"bf16": GOOD, "w4a16": best, "w4a8": better})
     assert (found.build, found.conclusive, found.rule) == ("w4a16", True, "preferred-build")
+
+
+def test_fidelity_keeps_the_reference_where_a_build_cannot_be_told_from_it() -> None:
+    for gained in ("", "S", "SS"):
+        found = advice("fidelity", {"bf16": GOOD, "w4a16": altered(GOOD, at45=gained), "w4a8": GOOD})
+        assert (found.build, found.conclusive, found.rule) == ("bf16", True, "keep-reference")
 
 
 def test_fidelity_keeps_the_reference_when_the_others_lose_within_the_margin() -> None:
@@ -255,7 +261,7 @@ def test_speed_measured_on_another_class_of_machines_does_not_count() -> None:
 
 
 def test_outcomes_measured_on_another_class_of_machines_count() -> None:
-    letters = {"bf16": GOOD, "w4a16": altered(GOOD, at45="SS"), "w4a8": WORSE}
+    letters = {"bf16": GOOD, "w4a16": altered(GOOD, at45="S" * 10), "w4a8": WORSE}
     assert select(AMX, "fidelity", evidence(letters, FAST)).build == "w4a16"
     assert select(AMX, "speed", evidence(letters, FAST)).build == "bf16"
 

@@ -168,9 +168,12 @@ def _fastest(among: Sequence[Candidate]) -> Candidate | None:
 
 
 def _closest(case: Case) -> Candidate | None:
-    """Return the build whose success has the highest lower bound, if it is not below the reference's."""
-    kept = [c for c in case.of("eligible") if c.outcome.success.low >= case.reference.success.low]
-    return max(kept, key=lambda c: (c.outcome.success.low, -c.pair.lost, c.ratio.estimate), default=None)
+    """Return the build whose success has the highest lower bound, of those seen to succeed more than the reference.
+
+    What cannot be told from the reference is tied with it, and a tie keeps the reference: it has lost nothing.
+    """
+    above = _better(case)
+    return max(above, key=lambda c: (c.outcome.success.low, -c.pair.lost, c.ratio.estimate), default=None)
 
 
 def _best(case: Case) -> Candidate | None:
@@ -322,7 +325,7 @@ def _preferred(case: Case) -> Advice:
                 because += f"; {_names(rivals)} cannot be told from it in speed, and its outcomes are the better ones"
         case "fidelity":
             because = (
-                f"{pick.build} is no worse than {pick.pair.reference}, and its success has the highest lower bound"
+                f"{pick.build} succeeds more than {pick.pair.reference}, and its success has the highest lower bound"
             )
         case "agentic":
             because = (
@@ -340,7 +343,7 @@ def _keep_reference(case: Case) -> Advice:
     else:
         lack = {
             "speed": f"is measured faster than {name}",
-            "fidelity": f"has a lower bound of success as high as that of {name}",
+            "fidelity": f"is seen to succeed more than {name}, which has lost nothing",
             "agentic": f"has better outcomes than {name}, or level ones and more speed",
         }
         because = f"No eligible build {lack[case.priority]}, so {name} is kept."
@@ -400,8 +403,9 @@ def select(probe: MachineProbe, priority: Priority, evidence: Evidence | None) -
 
     Args:
         probe: The machine that the build is to run on.
-        priority: ``speed``: the fastest eligible build. ``fidelity``: the eligible build with the highest lower bound
-            of success, if the reference's is not higher. ``agentic``: better outcomes first, then speed.
+        priority: ``speed``: the fastest eligible build. ``fidelity``: of the eligible builds seen to
+            succeed more than the reference the one with the highest lower bound of success, else the reference.
+            ``agentic``: better outcomes first, then speed.
         evidence: Of a run; None where there is none.
 
     Raises:
