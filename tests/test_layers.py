@@ -67,6 +67,17 @@ def test_the_packages_are_exactly_the_five_of_the_design() -> None:
     assert folders == set(SIBLINGS)
 
 
+def test_the_root_shows_the_five_as_links_and_nothing_imports_through_them() -> None:
+    root = SOURCE.parent.parent
+    assert all((root / name).is_symlink() and (root / name).resolve() == SOURCE / name for name in SIBLINGS)
+    wrong = [file for file in (*SOURCE.rglob("*.py"), *(root / "tests").rglob("*.py")) if bare_imports(file)]
+    assert wrong == []
+
+
+def bare_imports(file: Path) -> set[str]:
+    return {name.split(".")[0] for name in imports(ast.parse(file.read_text("utf-8")))} & set(SIBLINGS)
+
+
 def test_siblings_do_not_import_each_other() -> None:
     wrong = [
         f"{'.'.join(place)} imports {'.'.join(target)}"

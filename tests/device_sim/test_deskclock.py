@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from .conftest import Finger
+from tests.device_sim.conftest import Finger
 
 HOUR, MINUTE = "android:id/input_hour", "android:id/input_minute"
 

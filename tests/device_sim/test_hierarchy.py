@@ -10,8 +10,7 @@ import pytest
 from agent_eval.device_sim.hierarchy import dump_active_window, dump_all_windows, escape
 from agent_eval.device_sim.ui import View, Window, lay_out
 from agent_eval.types import Bounds, Scalar
-
-from .conftest import Finger
+from tests.device_sim.conftest import Finger
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from .conftest import Finger
+from tests.device_sim.conftest import Finger
 
 FIELD = "android.widget.EditText"
 

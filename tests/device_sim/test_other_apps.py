@@ -3,10 +3,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from agent_eval.device_sim.apps.calculator import evaluate
-
-from .conftest import Finger
+from agent_eval.device_sim.apps.calculator import DIVIDED_BY_ZERO, evaluate
+from tests.device_sim.conftest import Finger
 
 
 @pytest.mark.parametrize(
@@ -137,3 +138,14 @@ def test_a_contact_can_be_texted(make: Callable[..., Finger]) -> None:
     finger.tap(description=f"Text {name}")
     assert finger.phone.front.package == "com.android.messaging"
     assert finger.one(resourceId="com.android.messaging:id/conversation_title").view.text == name
+
+
+@given(st.text(alphabet="0123456789.%\u00f7\u00d7\u2212+", max_size=40))
+def test_the_calculator_makes_something_of_any_formula(formula: str) -> None:
+    result = evaluate(formula)
+    assert result in ("", DIVIDED_BY_ZERO) or set(result) <= set("0123456789.\u2212")
+
+
+@pytest.mark.parametrize(("formula", "result"), [("%\u00f77", "7"), ("\u00d73+1", "4"), ("%", ""), ("50%\u00d74", "2")])
+def test_an_operator_without_a_number_before_it_is_passed_over(formula: str, result: str) -> None:
+    assert evaluate(formula) == result

@@ -8,8 +8,7 @@ from agent_eval.contracts import PhoneControl
 from agent_eval.device_sim import Phone
 from agent_eval.device_sim.apps import APPS
 from agent_eval.types import Change, PhoneSetup
-
-from .conftest import Finger
+from tests.device_sim.conftest import Finger
 
 
 def test_every_icon_of_the_launcher_opens_its_app(make: Callable[..., Finger]) -> None:

@@ -9,8 +9,7 @@ from agent_eval.device_sim.apps import APPS
 from agent_eval.device_sim.render import _ICONS
 from agent_eval.device_sim.ui import View
 from agent_eval.types import Bounds
-
-from .conftest import Finger
+from tests.device_sim.conftest import Finger
 
 
 def differs(one: Image.Image, other: Image.Image, box: Bounds | None = None) -> bool:

@@ -6,8 +6,7 @@ import pytest
 from uiautomator2 import Selector
 
 from agent_eval.device_sim.u2.selectors import FIELDS, INSTANCE, find, nodes_of
-
-from .conftest import Finger
+from tests.device_sim.conftest import Finger
 
 
 def found(finger: Finger, selector: Any) -> list[str]:

@@ -6,8 +6,7 @@ import pytest
 
 from agent_eval.device_sim.apps.settings import HOME_ROWS
 from agent_eval.device_sim.profile import TIMEOUTS
-
-from .conftest import Finger
+from tests.device_sim.conftest import Finger
 
 WIFI = "Wi\u2011Fi"
 

@@ -48,6 +48,8 @@ def screen_text(observation: Observation) -> str:
     """Render a screen: the app in front, one line per element, and whether there is more to scroll to."""
     lines = [f"App: {plain(observation.app)}"]
     lines += [element_line(element) for element in observation.elements[:MAX_ELEMENTS]]
+    if len(observation.elements) > MAX_ELEMENTS:
+        lines.append(f"({len(observation.elements) - MAX_ELEMENTS} more not shown)")
     if observation.scrollable:
         lines.append("(scrolls)")
     if observation.keyboard_open:

@@ -66,7 +66,7 @@ def read_screen(xml: str, app_names: dict[str, str]) -> Observation:
     contents = [window for window in windows if window not in keyboards and not _is_chrome(window, height)]
     if not contents:
         raise DeviceFault("the window dump shows no window with content", hint="is the screen on and unlocked?")
-    window = contents[-1]
+    window = contents[0]  # android.app.UiAutomation#getWindows: in descending order of their layer
     covered = _bounds(keyboards[0]).top if keyboards else height
     package = window.get("package", "")
     seen = [fields for fields in _elements(window, "") if fields[2].center[1] < covered]

@@ -45,8 +45,8 @@ def evaluate(formula: str) -> str:
             number = sign * Fraction(part.rstrip(".") or "0")
             if operator == "\u00f7" and number == 0:
                 return DIVIDED_BY_ZERO
-            if operator in ("+", _MINUS):
-                terms.append(number if operator == "+" else -number)
+            if not terms or operator in ("+", _MINUS):  # with nothing before it there is nothing to multiply or divide
+                terms.append(-number if operator == _MINUS else number)
             else:
                 terms[-1] = terms[-1] / number if operator == "\u00f7" else terms[-1] * number
             operator, sign = "", 1
