@@ -123,8 +123,6 @@ class Element:
     """Words such as on, off, selected, focused, disabled; in the order shown."""
     value: str = ""
     """The text inside a field or the position of a slider."""
-    clickable: bool = False
-    resource_id: str = ""
 
 
 @dataclass(frozen=True)

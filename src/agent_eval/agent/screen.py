@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from lxml import etree
 
@@ -69,8 +69,8 @@ def read_screen(xml: str, app_names: dict[str, str]) -> Observation:
     window = contents[0]  # android.app.UiAutomation#getWindows: in descending order of their layer
     covered = _bounds(keyboards[0]).top if keyboards else height
     package = window.get("package", "")
-    seen = [fields for fields in _elements(window, "") if fields[2].center[1] < covered]
-    elements = tuple(Element(index, *fields) for index, fields in enumerate(seen))
+    found = [one for one in _elements(window, "") if one.bounds.center[1] < covered]
+    elements = tuple(Element(index, *one) for index, one in enumerate(found))
     return Observation(
         elements=elements,
         app=app_names.get(package, package),
@@ -80,8 +80,18 @@ def read_screen(xml: str, app_names: dict[str, str]) -> Observation:
     )
 
 
-def _elements(node: Node, context: str) -> Iterator[tuple[str, str, Bounds, tuple[str, ...], str, bool, str]]:
-    """Yield (role, label, bounds, states, value, clickable, resource id) below a node, in document order.
+class _Found(NamedTuple):
+    """An element that has no number yet."""
+
+    role: str
+    label: str
+    bounds: Bounds
+    states: tuple[str, ...]
+    value: str = ""
+
+
+def _elements(node: Node, context: str) -> Iterator[_Found]:
+    """Yield what can be acted on or read below a node, in document order.
 
     Args:
         node: Where to look.
@@ -94,13 +104,13 @@ def _elements(node: Node, context: str) -> Iterator[tuple[str, str, Bounds, tupl
         return
     own = _own_label(node)
     if _is_actionable(node):
-        fields = _actionable(node, own, bounds, context)
-        if fields[1]:  # without words, description or name there is nothing that an agent could choose it by
-            yield fields
-        around, silent = fields[1], False
+        found = _actionable(node, own, bounds, context)
+        if found.label:  # without words, description or name there is nothing that an agent could choose it by
+            yield found
+        around, silent = found.label, False
     else:
         if any(sign.isalnum() for sign in own) and not _has_actionable(node):
-            yield "text", own, bounds, _states(node, "text"), "", False, _id(node)
+            yield _Found("text", own, bounds, _states(node, "text"))
         around = own or (_first_text(node) if _groups_one_item(node) else "") or context
         silent = True
     for child in node:
@@ -108,25 +118,20 @@ def _elements(node: Node, context: str) -> Iterator[tuple[str, str, Bounds, tupl
             yield from _elements(child, around)
 
 
-def _actionable(
-    node: Node, own: str, bounds: Bounds, context: str
-) -> tuple[str, str, Bounds, tuple[str, ...], str, bool, str]:
+def _actionable(node: Node, own: str, bounds: Bounds, context: str) -> _Found:
+    """Name a node that can be acted on by its own words, those that it groups, or those that stand around it."""
     # a card around controls of its own does not speak for them, nor for the texts between them
     parts = [] if own and _has_actionable(node) else list(_silent_parts(node))
     texts = [label for label in (_own_label(part) for part in parts) if label]
-    switch = node if node.get("checkable") == "true" else next((p for p in parts if p.get("checkable") == "true"), None)
-    role = _role(switch if switch is not None else node)
-    value = ""
+    switch = next((part for part in (node, *parts) if part.get("checkable") == "true"), node)
+    role = _role(switch)
+    states = _states(switch, role)
+    name = _id(node).rpartition("/")[2].replace("_", " ")
     if role in ("field", "slider"):
-        value = node.get("text") or ""
-        own = node.get("content-desc") or node.get("hint") or ""
-    elif own and own != (node.get("text") or own):
-        texts = [own, *texts]
-    label = own or (texts.pop(0) if texts else "") or context or _id(node).rpartition("/")[2].replace("_", " ")
-    if role not in ("field", "slider"):
-        value = ", ".join(text for text in texts if text != label and text not in label)
-    states = _states(switch if switch is not None else node, role)
-    return role, label, bounds, states, value, node.get("clickable") == "true", _id(node)
+        label = node.get("content-desc") or node.get("hint") or next(iter(texts), "") or context or name
+        return _Found(role, label, bounds, states, node.get("text") or "")
+    label = own or (texts.pop(0) if texts else "") or context or name
+    return _Found(role, label, bounds, states, ", ".join(text for text in texts if text not in label))
 
 
 def _silent_parts(node: Node) -> Iterator[Node]:

@@ -646,10 +646,6 @@ class Phone:
         self._layer = "digits" if field.numeric else (self._layer if self._layer not in (None, "digits") else "letters")
         self._stale = True
 
-    def focus_field(self, view: View) -> None:
-        """Give an input field the focus, as touching it does."""
-        self._focus(view)
-
     def type_text(self, text: str) -> bool:
         """Insert text at the cursor of the focused field; tell whether there is one."""
         view = self.focused()
