@@ -235,6 +235,7 @@ def test_a_truncated_checkpoint_is_refused(
     data = (folder / "model.safetensors").read_bytes()
     (folder / "model.safetensors").write_bytes(data[: len(data) // 2])
     failed(capsys, ["run", "--model", str(folder), "--out", str(tmp_path / "r")], "model.safetensors")
+    assert not (tmp_path / "r").exists()
 
 
 @pytest.mark.parametrize(

@@ -151,6 +151,12 @@ def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
         RunFolder.create_or_resume(tmp_path / "file" / "run", manifest())
 
 
+@pytest.mark.parametrize("place", ["new", "new/deeper", "."])
+def test_looking_whether_a_folder_will_do_writes_nothing(tmp_path: Path, place: str) -> None:
+    RunFolder.check(tmp_path / place, manifest())
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_folder_without_a_run_is_named(tmp_path: Path) -> None:
     with pytest.raises(RunFolderError, match="no run in"):
         RunFolder.open(tmp_path)

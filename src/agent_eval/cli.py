@@ -72,9 +72,10 @@ def _run(options: argparse.Namespace) -> int:
     if stale:
         _tell(f"warning: the model {chosen.model!r} does not fit this version: {stale}")
         _tell("hint: `agent-eval train` makes one that does")
+    manifest = wiring.manifest_of(configuration, folder)
+    RunFolder.check(out, manifest)
     models = {build: wiring.open_model(folder, build, thinking=chosen.thinking) for build in chosen.builds}
-    notes = {build: model.notes for build, model in models.items()}
-    run = RunFolder.create_or_resume(out, wiring.manifest_of(configuration, folder, notes))
+    run = RunFolder.create_or_resume(out, manifest)
     device, phone = wiring.open_sim()
     sampling = Sampling(seed=chosen.seed, max_tokens=chosen.max_tokens)
 
@@ -166,7 +167,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
 
     run = _command(commands, "run", _run, "let builds attempt tasks; repeat the command to resume")
-    run.add_argument("--builds", default="bf16,w4a16,w4a8", help="comma-separated; the first is the reference")
+    run.add_argument("--builds", default="bf16,w4a16,w4a8", help="comma-separated; bf16 is the reference, else the first")
     run.add_argument("--tasks", default="default", help="comma-separated tasks, or a suite (default: %(default)s)")
     run.add_argument("--instances", type=_positive, default=5, help="instances per task (default: %(default)s)")
     run.add_argument("--model", default="nano", help="nano, or a checkpoint folder (default: %(default)s)")

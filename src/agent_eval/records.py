@@ -139,28 +139,39 @@ class RunFolder:
         self.manifest = manifest
 
     @classmethod
+    def check(cls, path: Path, manifest: RunManifest) -> None:
+        """Refuse what ``create_or_resume`` would refuse, before a model is loaded for it; writes nothing.
+
+        Raises:
+            RunFolderError: the folder cannot be written, holds something else, or is of another configuration.
+        """
+        if (path / MANIFEST_NAME).exists():
+            cls.open(path)._require_same(manifest)
+            return
+        there = next(place for place in (path, *path.absolute().parents) if place.exists())
+        if not there.is_dir() or not os.access(there, os.W_OK):
+            raise _unwritable(path, PermissionError(f"{str(there)!r} is no folder that may be written to"))
+        strangers = sorted(entry.name for entry in path.iterdir()) if there == path else []
+        if strangers:
+            raise RunFolderError(
+                f"run folder {str(path)!r} is not empty and holds no {MANIFEST_NAME}; found {strangers[0]!r}",
+                hint="pass --out with a new folder, or empty this one",
+            )
+
+    @classmethod
     def create_or_resume(cls, path: Path, manifest: RunManifest) -> RunFolder:
         """Create the folder, or open it if it holds a run of the same configuration.
 
         Raises:
             RunFolderError: it cannot be written, holds something else, or is of another configuration.
         """
+        cls.check(path, manifest)
         if (path / MANIFEST_NAME).exists():
             folder = cls.open(path)
-            folder._require_same(manifest)
             folder._set_torn_line_aside()
             return folder
         try:
             path.mkdir(parents=True, exist_ok=True)
-            strangers = sorted(entry.name for entry in path.iterdir())
-        except OSError as error:
-            raise _unwritable(path, error) from error
-        if strangers:
-            raise RunFolderError(
-                f"run folder {str(path)!r} is not empty and holds no {MANIFEST_NAME}; found {strangers[0]!r}",
-                hint="pass --out with a new folder, or empty this one",
-            )
-        try:
             write_atomically(path / MANIFEST_NAME, manifest.model_dump_json(indent=2) + "\n")
         except OSError as error:
             raise _unwritable(path, error) from error

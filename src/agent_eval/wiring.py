@@ -155,15 +155,16 @@ def configuration_of(options: RunOptions, folder: Path, instances: Sequence[Inst
     )
 
 
-def manifest_of(configuration: RunConfiguration, folder: Path, notes: dict[str, str]) -> RunManifest:
+def manifest_of(configuration: RunConfiguration, folder: Path) -> RunManifest:
     """Return the manifest of a run that begins now on this machine."""
+    from agent_eval.spark_backend.builds import BUILDS
     from agent_eval.spark_backend.loader import checkpoint_kind
     from agent_eval.spark_backend.probe import probe_machine
 
     return RunManifest(
         configuration=configuration,
         model_kind=checkpoint_kind(folder),
-        build_notes=notes,
+        build_notes={build: BUILDS[build]().notes for build in configuration.builds},
         versions={"agent-eval": __version__, "revision": source_revision(), **library_versions()},
         machine=probe_machine(),
         threads=threads_for(folder),
