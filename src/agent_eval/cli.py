@@ -167,7 +167,8 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
 
     run = _command(commands, "run", _run, "let builds attempt tasks; repeat the command to resume")
-    run.add_argument("--builds", default="bf16,w4a16,w4a8", help="comma-separated; bf16 is the reference, else the first")
+    builds = "comma-separated; the reference is bf16, or the first without it (default: %(default)s)"
+    run.add_argument("--builds", default="bf16,w4a16,w4a8", help=builds)
     run.add_argument("--tasks", default="default", help="comma-separated tasks, or a suite (default: %(default)s)")
     run.add_argument("--instances", type=_positive, default=5, help="instances per task (default: %(default)s)")
     run.add_argument("--model", default="nano", help="nano, or a checkpoint folder (default: %(default)s)")
