@@ -2,6 +2,8 @@
 
 VENV ?= .venv
 PYTHON ?= python3
+# where pip would take a CUDA build: TORCH="--index-url https://download.pytorch.org/whl/cpu torch==2.13.0"
+TORCH ?= torch==2.13.0
 READY := $(VENV)/.ready
 
 .PHONY: run test check wheel clean
@@ -35,6 +37,6 @@ $(READY): pyproject.toml Makefile
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "agent-eval needs Python 3.11 or newer")'
 	$(PYTHON) -m venv $(VENV)
 	$(VENV)/bin/python -m pip install --quiet --upgrade pip
-	$(VENV)/bin/python -m pip install --quiet torch==2.13.0
+	$(VENV)/bin/python -m pip install --quiet $(TORCH)
 	$(VENV)/bin/python -m pip install --quiet --group dev --editable .
 	touch $@
