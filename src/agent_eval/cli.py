@@ -20,7 +20,7 @@ from agent_eval.errors import AgentEvalError, OperatorError
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
-    from agent_eval.contracts import Instance
+    from agent_eval.contracts import Instance, Task
     from agent_eval.matrix import WorkUnit
     from agent_eval.records import EpisodeRecord, RunFolder
     from agent_eval.types import Priority
@@ -62,8 +62,8 @@ def _run(options: argparse.Namespace) -> int:
     from agent_eval.records import RunFolder
     from agent_eval.types import Sampling
 
-    chosen = _run_options(options)
-    tasks = wiring.find_tasks(chosen.tasks)
+    tasks = wiring.find_tasks(_names(options.tasks, "--tasks"))
+    chosen = _run_options(options, tasks)
     folder = wiring.find_checkpoint(chosen.model)
     instances = draw_instances(tasks, chosen.instances, chosen.seed)
     configuration = wiring.configuration_of(chosen, folder, instances)
@@ -210,10 +210,9 @@ def _command(
     return command
 
 
-def _run_options(options: argparse.Namespace) -> RunOptions:
+def _run_options(options: argparse.Namespace, tasks: Sequence[Task]) -> RunOptions:
     from agent_eval import wiring
 
-    tasks = wiring.find_tasks(_names(options.tasks, "--tasks"))
     return wiring.RunOptions(
         builds=wiring.check_builds(_names(options.builds, "--builds")),
         tasks=tuple(task.name for task in tasks),

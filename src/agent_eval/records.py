@@ -139,24 +139,21 @@ class RunFolder:
         self.manifest = manifest
 
     @classmethod
-    def check(cls, path: Path, manifest: RunManifest) -> None:
+    def check(cls, path: Path, manifest: RunManifest) -> RunFolder | None:
         """Refuse what ``create_or_resume`` would refuse, before a model is loaded for it; writes nothing.
+
+        Returns:
+            The run that is there already, or None where a new one can begin.
 
         Raises:
             RunFolderError: the folder cannot be written, holds something else, or is of another configuration.
         """
         if (path / MANIFEST_NAME).exists():
-            cls.open(path)._require_same(manifest)
-            return
-        there = next(place for place in (path, *path.absolute().parents) if place.exists())
-        if not there.is_dir() or not os.access(there, os.W_OK):
-            raise _unwritable(path, PermissionError(f"{str(there)!r} is no folder that may be written to"))
-        strangers = sorted(entry.name for entry in path.iterdir()) if there == path else []
-        if strangers:
-            raise RunFolderError(
-                f"run folder {str(path)!r} is not empty and holds no {MANIFEST_NAME}; found {strangers[0]!r}",
-                hint="pass --out with a new folder, or empty this one",
-            )
+            folder = cls.open(path)
+            folder._require_same(manifest)
+            return folder
+        require_empty(path, f"run folder {str(path)!r}", f" and holds no {MANIFEST_NAME}")
+        return None
 
     @classmethod
     def create_or_resume(cls, path: Path, manifest: RunManifest) -> RunFolder:
@@ -165,16 +162,15 @@ class RunFolder:
         Raises:
             RunFolderError: it cannot be written, holds something else, or is of another configuration.
         """
-        cls.check(path, manifest)
-        if (path / MANIFEST_NAME).exists():
-            folder = cls.open(path)
+        folder = cls.check(path, manifest)
+        if folder is not None:
             folder._set_torn_line_aside()
             return folder
         try:
             path.mkdir(parents=True, exist_ok=True)
             write_atomically(path / MANIFEST_NAME, manifest.model_dump_json(indent=2) + "\n")
         except OSError as error:
-            raise _unwritable(path, error) from error
+            raise _unwritable(f"run folder {str(path)!r}", error) from error
         return cls(path, manifest)
 
     @classmethod
@@ -259,7 +255,7 @@ class RunFolder:
             with file.open("r+b") as stream:
                 stream.truncate(end)
         except OSError as error:
-            raise _unwritable(self.path, error) from error
+            raise _unwritable(f"run folder {str(self.path)!r}", error) from error
 
 
 class JsonLinesSink:
@@ -270,7 +266,7 @@ class JsonLinesSink:
         try:
             self._stream = file.open("ab", buffering=0)  # nothing waits in a buffer that a kill could empty
         except OSError as error:
-            raise _unwritable(file.parent, error) from error
+            raise _unwritable(f"run folder {str(file.parent)!r}", error) from error
 
     def append(self, record: EpisodeRecord) -> None:
         """Write one record to the disk, past every buffer."""
@@ -280,7 +276,7 @@ class JsonLinesSink:
                 line = line[self._stream.write(line) :]
             os.fsync(self._stream.fileno())
         except OSError as error:
-            raise _unwritable(self._file.parent, error) from error
+            raise _unwritable(f"run folder {str(self._file.parent)!r}", error) from error
 
     def close(self) -> None:
         """Close the file; may be called twice."""
@@ -293,6 +289,28 @@ class JsonLinesSink:
         self, kind: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self.close()
+
+
+def require_empty(path: Path, named: str, lacking: str = "") -> None:
+    """Refuse a folder that holds something or cannot be written; one that is not there yet will do. Writes nothing.
+
+    Args:
+        path: The folder.
+        named: What the messages call it.
+        lacking: What they add of a folder that holds something.
+
+    Raises:
+        RunFolderError: the folder will not do.
+    """
+    there = next(place for place in (path, *path.absolute().parents) if place.exists())
+    if not there.is_dir() or not os.access(there, os.W_OK):
+        raise _unwritable(named, PermissionError(f"{str(there)!r} is no folder that may be written to"))
+    strangers = sorted(entry.name for entry in path.iterdir()) if there == path else []
+    if strangers:
+        raise RunFolderError(
+            f"{named} is not empty{lacking}; found {strangers[0]!r}",
+            hint="pass --out with a new folder, or empty this one",
+        )
 
 
 def write_atomically(file: Path, text: str) -> None:
@@ -312,9 +330,9 @@ def _identity(manifest: RunManifest) -> dict[str, object]:
     }
 
 
-def _unwritable(path: Path, error: OSError) -> RunFolderError:
+def _unwritable(named: str, error: OSError) -> RunFolderError:
     return RunFolderError(
-        f"cannot write to run folder {str(path)!r}: {error.strerror or error}",
+        f"cannot write to {named}: {error.strerror or error}",
         hint="pass --out with a folder that you may write to",
     )
 

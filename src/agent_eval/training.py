@@ -21,7 +21,7 @@ from agent_eval import wiring
 from agent_eval.actions import TOOLS, arguments_of
 from agent_eval.contracts import Device, PhoneControl
 from agent_eval.demonstrations import Demonstration, Noise, demonstrations, drills
-from agent_eval.errors import RunFolderError
+from agent_eval.records import require_empty
 from agent_eval.spark_backend.nano.encode import Sample
 from agent_eval.tasks import TASKS
 from agent_eval.types import Message, Sampling
@@ -170,7 +170,7 @@ def train_nano(out: Path, plan: TrainingPlan, tell: Callable[[str], None]) -> No
     from agent_eval.spark_backend.nano.vocabulary import train_tokenizer
     from agent_eval.spark_backend.probe import probe_machine
 
-    _claim(out)
+    require_empty(out, f"checkpoint folder {str(out)!r}")
     began = time.perf_counter()
     manifest: dict[str, object] = {
         "seed": plan.seed,
@@ -254,9 +254,8 @@ def _study(plan: TrainingPlan, device: Device, phone: PhoneControl) -> tuple[lis
                 for line in message.content.split("\n")
                 if line[:1] == "["
             }
-    return texts, sorted(
-        label for label in labels if label and not set(label) & {",", ":"}
-    )  # no dates and times: there are too many
+    # neither dates nor times of day: there are too many of them to practise on
+    return texts, sorted(label for label in labels if label and not set(label) & {",", ":"})
 
 
 def _skeleton() -> Iterator[str]:
@@ -268,18 +267,6 @@ def _skeleton() -> Iterator[str]:
     yield "<tool_call>task_complete</tool_call>"
     yield "</arg_value><arg_key>text</arg_key><arg_value>"
     yield "</arg_value><arg_key>index</arg_key><arg_value>"
-
-
-def _claim(out: Path) -> None:
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-        strangers = sorted(entry.name for entry in out.iterdir())
-    except OSError as error:
-        raise RunFolderError(
-            f"cannot write to {str(out)!r}: {error.strerror}", hint="pass --out with another folder"
-        ) from error
-    if strangers:
-        raise RunFolderError(f"{str(out)!r} is not empty; found {strangers[0]!r}", hint="pass --out with a new folder")
 
 
 def _save(out: Path, trainer: Trainer, tokenizer_json: str, manifest: Mapping[str, object]) -> None:

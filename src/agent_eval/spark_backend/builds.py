@@ -58,9 +58,8 @@ def load_build(folder: Path, name: str, *, threads: int, context: int = DEFAULT_
         raise UnknownName("build", name, BUILDS)
     config = SparkConfig.from_folder(folder)
     scheme = BUILDS[name]()
-    torch.set_num_threads(
-        1
-    )  # quantising works on small parts: threads would wait for each other more than they compute
+    # quantising works on small parts: threads would wait for each other more than they compute
+    torch.set_num_threads(1)
     with torch.no_grad():
         model = Spark(config, Weights(folder, config), scheme)
     torch.set_num_threads(threads)
