@@ -76,6 +76,22 @@ def _digest(value: Any) -> str:
 
 
 @dataclass(frozen=True)
+class Skin:
+    """How a vendor, a language and a person's eyes change the same phone."""
+
+    locale: str = "en"
+    """Language of labels, times and dates: en, de or zh."""
+    font_scale: float = 1.0
+    """Size of text against the default, as ``settings get system font_scale`` says; 0.85 to 2."""
+    density: int = 320
+    """Dots per inch, as ``wm density`` says; 240 to 560 on a screen of 720 x 1280."""
+    wording: Literal["", "wlan", "ascii", "typographic"] = ""
+    """Word for Wi-Fi: WLAN, Wi-Fi with an ASCII hyphen or with U+2011, or as the phone's seed has it."""
+    row_order: int = 0
+    """0 for AOSP's order of rows in Settings; any other number seeds a vendor's own."""
+
+
+@dataclass(frozen=True)
 class PhoneSetup:
     """What a task asks a phone to be before an episode."""
 
@@ -85,6 +101,10 @@ class PhoneSetup:
     """Persisted paths that must have these values. A path of a new alarm creates it: ``clock/alarm/1/hour``."""
     keep_alarms: bool = False
     """Keep the seeded alarms beside those in ``state``; otherwise only those in ``state`` exist."""
+    skin: Skin = Skin()
+    """Language, size of text, density, wording and order of rows."""
+    faults: tuple[str, ...] = ()
+    """Names of the faults that the phone has; ``device_sim.faults`` lists them."""
 
 
 # ----------------------------------------------------------------------------------------------------------------------

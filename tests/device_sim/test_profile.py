@@ -34,7 +34,7 @@ def test_one_path_of_an_alarm_creates_all_of_it() -> None:
     assert snapshot.under("clock/alarm/9") == {
         "days": "", "enabled": True, "hour": 8, "label": "", "minute": 15, "vibrate": False,
     }  # fmt: skip
-    assert snapshot["clock/last_alarm_id"] == 9
+    assert snapshot["last_id/clock/alarm"] == 9
 
 
 def test_airplane_mode_in_the_setup_switches_off_the_radios_that_it_does_not_name() -> None:

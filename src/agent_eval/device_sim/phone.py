@@ -6,8 +6,9 @@ Everything a phone does to itself is here: back stacks, windows, focus, the keyb
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -15,16 +16,16 @@ from typing import TYPE_CHECKING
 from agent_eval.device_sim import keyboard, profile
 from agent_eval.device_sim.apps import APPS, launcher, systemui
 from agent_eval.device_sim.clock import VirtualClock
+from agent_eval.device_sim.files import Files
 from agent_eval.device_sim.hierarchy import dump_active_window, dump_all_windows
-from agent_eval.device_sim.screen import App, Page, Screen, Ui
-from agent_eval.device_sim.ui import Field, View, Window, dp, inside, lay_out, touched
+from agent_eval.device_sim.locales import LOCALES, Locale
+from agent_eval.device_sim.screen import App, Page, Screen, Ui, last_id_path
+from agent_eval.device_sim.ui import Display, Field, View, Window, dp, inside, lay_out, touched
 from agent_eval.types import Bounds, PhoneSetup, Scalar, Snapshot
 
 if TYPE_CHECKING:
     from PIL import Image
 
-WIDTH, HEIGHT = 720, 1280
-SCREEN = Bounds(0, 0, WIDTH, HEIGHT)
 CLICK_MS, STEP_MS, LONG_PRESS_MS = 100, 5, 500
 """How long UiAutomator holds a click, waits per step of a swipe, and Android takes for a long press
 (ViewConfiguration.DEFAULT_LONG_PRESS_TIMEOUT is 400 ms; clients hold 500 ms)."""
@@ -38,6 +39,23 @@ KEY_NAMES: Mapping[int, str] = MappingProxyType({
 })  # fmt: skip
 """Key codes of android.view.KeyEvent that the phone answers to, beside digits (7-16) and letters (29-54)."""
 _KEY_ALIASES = {"del": "delete", "app_switch": "recent", "dpad_center": "center", "return": "enter"}
+
+
+SCHEMA = profile.schema_of(APPS.values())
+"""Every persisted path of this phone."""
+
+
+@functools.lru_cache(maxsize=8)
+def _strings(locale: str) -> Mapping[str, Mapping[str, str]]:
+    """Return the translations of each app, and of all apps together under an empty name; nothing for English."""
+    own = {app.package: app.strings.get(locale, {}) for app in APPS.values()}
+    if not any(own.values()):
+        return {}
+    shared: dict[str, str] = {}
+    for table in own.values():
+        for english, text in table.items():
+            shared.setdefault(english, text)
+    return {**own, "": shared}
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,11 +82,6 @@ class Phone:
             name: screen for app in APPS.values() for name, screen in app.screens.items()
         }
         self._owners = {name: app.package for app in APPS.values() for name in app.screens}
-        self._navigation = systemui.navigation_bar(
-            lambda: self.key("back"), lambda: self.key("home"), lambda: self.key("recent")
-        )
-        lay_out(self._navigation, Bounds(0, HEIGHT - systemui.NAVIGATION_HEIGHT, WIDTH, HEIGHT))
-        self._keyboards: dict[keyboard.Layer, View] = {}
         self.reset(setup or PhoneSetup(seed=0))
 
     # ------------------------------------------------------------------------------------------------------------------
@@ -80,9 +93,13 @@ class Phone:
         Raises:
             TaskFault: a path or value in the setup does not exist on this phone; the phone is as it was.
         """
-        fresh = profile.draw(setup, [app.package for app in APPS.values() if app.launchable])
+        fresh = profile.draw(setup, APPS.values(), SCHEMA)
         self.state, self.world = fresh.state, fresh.world
         self.clock = VirtualClock(fresh.epoch_ms)
+        self.files = Files(self.state, lambda: self.clock.now_ms // 1000, self.changed)
+        self.locale: Locale = LOCALES[setup.skin.locale]
+        self._strings = _strings(setup.skin.locale)
+        self.show_on(Display(density=setup.skin.density, font_scale=setup.skin.font_scale))
         self.boot_ms = fresh.epoch_ms
         self.clipboard = ""
         self._tasks: dict[str, list[Page]] = {launcher.PACKAGE: [Page(launcher.HOME)]}
@@ -98,6 +115,31 @@ class Phone:
         self._windows: tuple[Window, ...] = ()
         self._status: tuple[tuple[object, ...], View] | None = None
         self.input_methods = [f"{keyboard.PACKAGE}/.LatinIME"]
+
+    def show_on(self, display: Display) -> None:
+        """Use another density, size of text or rotation from now on."""
+        self.display = display
+        canvas = display.canvas
+        self._navigation = systemui.navigation_bar(
+            lambda: self.key("back"), lambda: self.key("home"), lambda: self.key("recent")
+        )
+        lay_out(
+            self._navigation,
+            Bounds(0, canvas.bottom - systemui.NAVIGATION_HEIGHT, canvas.right, canvas.bottom),
+            replace(display, font_scale=1.0),
+        )
+        self._keyboards: dict[keyboard.Layer, View] = {}
+        self._status = None
+        self._stale = True
+
+    def rotate(self, rotation: int) -> None:
+        """Hold the phone another way: quarter turns counter-clockwise, 0 to 3."""
+        if rotation % 4 != self.display.rotation:
+            self.show_on(replace(self.display, rotation=rotation % 4))
+
+    def changed(self) -> None:
+        """Know that state which screens may show was changed from outside."""
+        self._stale = True
 
     def snapshot(self) -> Snapshot:
         """Return the state as it is now."""
@@ -118,6 +160,8 @@ class Phone:
             "clock/pending_timers": self.clock.pending,
             "clipboard/text": self.clipboard,
         }
+        if self.display.rotation:
+            now["ui/rotation"] = self.display.rotation
         for package, pages in self._tasks.items():
             for depth, page in enumerate(pages):
                 start = f"ui/task/{package}/{depth}/{page.screen}"
@@ -135,7 +179,7 @@ class Phone:
             TaskFault: a path or value does not exist on this phone.
         """
         for path, value in changes.items():
-            profile.check(path, value)
+            SCHEMA.check(path, value)
         wanted = dict(changes)
 
         def fire() -> None:
@@ -177,23 +221,33 @@ class Phone:
         """Installed apps by package."""
         return APPS
 
+    def say(self, english: str, screen: str) -> str:
+        """Return a text of the app that owns a screen in the phone's language."""
+        if not self._strings:
+            return english
+        own = self._strings.get(self._owners.get(screen, ""), {})
+        return own.get(english) or self._strings[""].get(english, english)
+
+    def fresh_record(self, prefix: str, number: int) -> Mapping[str, Scalar]:
+        """Return all fields of a new record, by path."""
+        return SCHEMA.fresh_record(prefix, number)
+
     def put(self, path: str, value: Scalar) -> None:
         """Persist a value, with all that follows from it on a phone.
 
         Raises:
             TaskFault: the path or value does not exist on this phone.
         """
-        profile.check(path, value)
+        SCHEMA.check(path, value)
         self._stale = True
         if path == "battery/level":
             self.world[path] = value
             return
-        record = profile.record_of(path)
+        record = SCHEMA.record_of(path)
         if record and path not in self.state:
-            for name, default in profile.RECORD_DEFAULTS[record[0]].items():
-                self.state[f"{record[0]}/{record[1]}/{name}"] = default
-            if record[0] == "clock/alarm":
-                self.world["clock/last_alarm_id"] = max(int(self.world["clock/last_alarm_id"]), record[1])
+            self.state.update(SCHEMA.fresh_record(record.prefix, record.number))
+            last = last_id_path(record.prefix)
+            self.world[last] = max(int(self.world.get(last, 0)), record.number)
         before = self.state.get(path)
         self.state[path] = value
         if path == "settings/airplane_mode_on" and value != before:
@@ -376,15 +430,17 @@ class Phone:
 
     @property
     def area(self) -> Bounds:
-        """The part of the screen left to pages."""
-        bottom = HEIGHT - systemui.NAVIGATION_HEIGHT - (keyboard.HEIGHT if self._layer else 0)
-        return Bounds(0, systemui.STATUS_HEIGHT, WIDTH, bottom)
+        """The part of the screen left to pages, in layout pixels."""
+        canvas = self.display.canvas
+        bottom = canvas.bottom - systemui.NAVIGATION_HEIGHT - (keyboard.HEIGHT if self._layer else 0)
+        return Bounds(0, systemui.STATUS_HEIGHT, canvas.right, bottom)
 
     def _build(self) -> tuple[Window, ...]:
         key = systemui.status_key(self)
         if self._status is None or self._status[0] != key:
             bar = systemui.status_bar(self)
-            lay_out(bar, Bounds(0, 0, WIDTH, systemui.STATUS_HEIGHT))
+            top = Bounds(0, 0, self.display.canvas.right, systemui.STATUS_HEIGHT)
+            lay_out(bar, top, replace(self.display, font_scale=1.0))
             self._status = (key, bar)
         windows = [Window("status", systemui.PACKAGE, self._status[1]), self.window_of(self._page)]
         if self._layer:
@@ -395,8 +451,9 @@ class Phone:
     def window_of(self, page: Page) -> Window:
         """Build and lay out the window of one page."""
         screen = self._screens[page.screen]
-        root = screen.build(Ui(self, page, self.area))
-        for view in lay_out(root, self.area if screen.dialog else SCREEN):
+        canvas = self.display.canvas
+        root = screen.build(Ui(self, page, self.area, canvas))
+        for view in lay_out(root, self.area if screen.dialog else canvas, self.display):
             if int(page.vars.get(f"scroll/{view.scroll}", 0)) != view.offset:
                 page.vars[f"scroll/{view.scroll}"] = view.offset  # the content became shorter
         package = screen.package or self._owners[page.screen]
@@ -418,8 +475,10 @@ class Phone:
         view = self._keyboards.get(layer)
         if view is None:
             view = keyboard.keyboard(layer, self._press_soft_key)
-            bottom = HEIGHT - systemui.NAVIGATION_HEIGHT
-            lay_out(view, Bounds(0, bottom - keyboard.HEIGHT, WIDTH, bottom))
+            canvas = self.display.canvas
+            bottom = canvas.bottom - systemui.NAVIGATION_HEIGHT
+            place = Bounds(0, bottom - keyboard.HEIGHT, canvas.right, bottom)
+            lay_out(view, place, replace(self.display, font_scale=1.0))
             self._keyboards[layer] = view
         return view
 
@@ -465,7 +524,7 @@ class Phone:
 
     def _press(self, x: float, y: float, milliseconds: int) -> None:
         self._pass(milliseconds)
-        if not self.world["screen/on"] or not inside(SCREEN, x, y):
+        if not self.world["screen/on"] or not inside(self.display.bounds, x, y):
             return
         window = self._window_at(x, y)
         if window is None:
@@ -485,10 +544,14 @@ class Phone:
             view.on_tap()
         self._stale = True
 
+    @property
+    def _status_height(self) -> float:
+        return systemui.STATUS_HEIGHT * self.display.scale
+
     def _window_at(self, x: float, y: float) -> Window | None:
         for window in reversed(self.windows):
             if inside(window.root.bounds, x, y):
-                if window.kind in ("activity", "dialog") and y < systemui.STATUS_HEIGHT:
+                if window.kind in ("activity", "dialog") and y < self._status_height:
                     continue  # the status bar lies above the page
                 return window
         return None
@@ -501,7 +564,7 @@ class Phone:
         """Move a finger along points."""
         self._pass(milliseconds)
         start = points[0]
-        if not self.world["screen/on"] or not inside(SCREEN, *start):
+        if not self.world["screen/on"] or not inside(self.display.bounds, *start):
             return
         if max(max(abs(x - start[0]), abs(y - start[1])) for x, y in points) < SLOP:
             self._press(*start, 0 if milliseconds < LONG_PRESS_MS else milliseconds)
@@ -511,7 +574,7 @@ class Phone:
         if window is None:
             return
         if window.kind == "status":
-            if end[1] - start[1] > systemui.STATUS_HEIGHT:
+            if end[1] - start[1] > self._status_height:
                 self.open_shade()
             return
         slider = touched(window.root, *start, lambda view: view.on_slide is not None and view.enabled)
@@ -520,7 +583,7 @@ class Phone:
                 slider.on_slide(_share(slider, x))
             self._stale = True
             return
-        if self._shade is not None and start[1] - end[1] > systemui.STATUS_HEIGHT:
+        if self._shade is not None and start[1] - end[1] > self._status_height:
             self.close_page()
             return
         vertical = abs(end[1] - start[1]) >= abs(end[0] - start[0])
@@ -530,8 +593,8 @@ class Phone:
             self.scroll(area, round(start[1] - end[1] if vertical else start[0] - end[0]))
 
     def scroll(self, view: View, distance: int) -> bool:
-        """Move the content of a scrolling view; tell whether it moved."""
-        offset = min(max(view.offset + distance, 0), view.reach)
+        """Move the content of a scrolling view by pixels of the display; tell whether it moved."""
+        offset = min(max(view.offset + round(distance / self.display.scale), 0), view.reach)
         moved = offset != view.offset
         self._page.vars[f"scroll/{view.scroll}"] = offset
         self._stale = True

@@ -1,4 +1,4 @@
-"""What a fresh phone holds: the persisted paths that exist, and the draw of a whole phone from one seed.
+"""What a fresh phone holds: the draw of a whole phone from one seed.
 
 Knows no screens. A setup with an unknown path or an unfit value is refused before anything changes.
 """
@@ -6,115 +6,33 @@ Knows no screens. A setup with an unknown path or an unfit value is refused befo
 from __future__ import annotations
 
 import random
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
+from agent_eval.device_sim.locales import LOCALES
+from agent_eval.device_sim.schema import Fields, Kind, Schema
+from agent_eval.device_sim.screen import App, Draw, last_id_path
+from agent_eval.device_sim.ui import DEFAULT_DENSITY
 from agent_eval.errors import TaskFault
-from agent_eval.types import PhoneSetup, Scalar
+from agent_eval.types import PhoneSetup, Scalar, Skin
 
 TIMEOUTS = (15, 30, 60, 120, 300, 600)
 """Choices of the screen timeout in seconds (Settings res/values/arrays.xml, screen_timeout_values)."""
 
 
-@dataclass(frozen=True)
-class Kind:
-    """The values that a persisted path may have."""
-
-    type: type[bool] | type[int] | type[str]
-    low: int = 0
-    high: int = 0
-    among: tuple[int | str, ...] = ()
-
-    def problem(self, value: object) -> str:
-        """Say what is wrong with a value, or return nothing."""
-        if type(value) is not self.type:
-            return f"expected {self.type.__name__}, got {type(value).__name__}"
-        if self.among and value not in self.among:
-            return f"expected one of {', '.join(map(str, self.among))}"
-        if self.type is int and not self.among and not self.low <= int(str(value)) <= self.high:
-            return f"expected {self.low} to {self.high}"
-        return ""
-
-
-YES_NO, TEXT = Kind(bool), Kind(str)
-
-PATHS: dict[str, Kind] = {
-    "about/android_version": TEXT,
-    "about/model": TEXT,
-    "battery/level": Kind(int, 1, 100),
-    "camera/photos": Kind(int, 0, 100_000),
-    "clock/stopwatch/state": Kind(str, among=("reset", "running", "paused")),
-    "clock/timer/seconds": Kind(int, 0, 362_439),
-    "clock/timer/state": Kind(str, among=("none", "set", "running", "paused", "expired")),
-    "settings/adaptive_brightness": YES_NO,
-    "settings/airplane_mode_on": YES_NO,
-    "settings/battery_saver": YES_NO,
-    "settings/bluetooth_on": YES_NO,
-    "settings/brightness": Kind(int, 0, 255),
-    "settings/dark_theme": YES_NO,
-    "settings/data_saver": YES_NO,
-    "settings/device_name": TEXT,
-    "settings/screen_timeout_s": Kind(int, among=TIMEOUTS),
-    "settings/vibrate_on_ring": YES_NO,
-    "settings/volume_alarm": Kind(int, 0, 7),
-    "settings/volume_media": Kind(int, 0, 15),
-    "settings/volume_ring": Kind(int, 0, 7),
-    "settings/wifi_network": TEXT,
-    "settings/wifi_on": YES_NO,
-}
-"""Every path that always exists."""
-
-RECORDS: dict[str, dict[str, Kind]] = {
-    "clock/alarm": {
-        "hour": Kind(int, 0, 23), "minute": Kind(int, 0, 59), "enabled": YES_NO, "label": TEXT, "days": TEXT,
-        "vibrate": YES_NO,
-    },
-    "contacts": {"name": TEXT, "phone": TEXT},
-    "messages": {"address": TEXT, "body": TEXT, "sent": YES_NO},
-}  # fmt: skip
-"""Paths of numbered records: ``<prefix>/<id>/<field>``; a record has all of its fields or does not exist."""
-
-RECORD_DEFAULTS: dict[str, dict[str, Scalar]] = {
-    "clock/alarm": {"hour": 8, "minute": 0, "enabled": True, "label": "", "days": "", "vibrate": False},
-    "contacts": {"name": "", "phone": ""},
-    "messages": {"address": "", "body": "", "sent": False},
-}
-
 DAYS = ("Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat")
-
-_RECORD_PATH = re.compile(r"(.+)/([1-9][0-9]{0,5})/([a-z_]+)")
-
-
-def record_of(path: str) -> tuple[str, int, str] | None:
-    """Split the path of a record's field into prefix, id and field, or return None for any other path."""
-    match = _RECORD_PATH.fullmatch(path)
-    if match and match[3] in RECORDS.get(match[1], ()):
-        return match[1], int(match[2]), match[3]
-    return None
+"""Names of weekdays in an alarm's repeat rule, in the order of AOSP's clock."""
 
 
-def check(path: str, value: object) -> None:
-    """Refuse a persisted path that does not exist or a value that it cannot have.
-
-    Raises:
-        TaskFault: names the path, the value and what was expected.
-    """
-    record = record_of(path)
-    kind = RECORDS[record[0]][record[2]] if record else PATHS.get(path)
-    if kind is None:
-        raise TaskFault(
-            f"this phone has no persisted path {path!r} (value {value!r})",
-            hint=f"the paths are {', '.join(PATHS)}, and "
-            + ", ".join(f"{p}/<id>/{'|'.join(RECORDS[p])}" for p in RECORDS),
-        )
-    problem = kind.problem(value)
-    if not problem and record and record[2] == "days":
-        unknown = [day for day in str(value).split(",") if day and day not in DAYS]
-        problem = f"expected names among {','.join(DAYS)} joined by commas" if unknown else ""
-    if problem:
-        raise TaskFault(f"{path!r} cannot be {value!r}: {problem}", hint="correct the value in PhoneSetup.state")
+def schema_of(apps: Iterable[App]) -> Schema:
+    """Return all persisted paths of a phone with these apps."""
+    paths: dict[str, Kind] = {}
+    records: dict[str, Fields] = {}
+    for app in apps:
+        paths.update(app.paths)
+        records.update(app.records)
+    return Schema(paths, records)
 
 
 @dataclass
@@ -128,21 +46,24 @@ class Profile:
     epoch_ms: int = 0
 
 
-def draw(setup: PhoneSetup, launchable: Iterable[str]) -> Profile:
+def draw(setup: PhoneSetup, apps: Iterable[App], schema: Schema) -> Profile:
     """Draw a phone from a setup: the seed decides what ``setup.state`` leaves open.
+
+    Settings, alarms, people and their messages come from one stream, in this order; every other app draws its own part.
 
     Raises:
         TaskFault: a path or value of the setup does not exist on this phone.
     """
     for path, value in setup.state.items():
-        check(path, value)
+        schema.check(path, value)
+    _check_skin(setup.skin)
     rng = random.Random(f"phone {setup.seed}")
     state, world = _settings(rng)
     alarms = _alarms(rng)
     people = rng.sample(_PEOPLE, rng.randint(6, 14))
     numbers = [f"+1555{rng.randrange(10**7):07d}" for _ in people]
     talk = [(rng.randrange(len(people)), rng.choice(_SENTENCES), rng.random() < 0.4) for _ in range(rng.randint(3, 8))]
-    icons = list(launchable)
+    icons = [app.package for app in apps if app.home_row]
     rng.shuffle(icons)
     world["launcher/order"] = ",".join(icons)
     start = datetime(2025, 1, 6, tzinfo=UTC).timestamp() + rng.randrange(365 * 24 * 60) * 60
@@ -156,21 +77,61 @@ def draw(setup: PhoneSetup, launchable: Iterable[str]) -> Profile:
             f"messages/{number}/body": body,
             f"messages/{number}/sent": sent,
         })  # fmt: skip
-    _override(state, world, setup.state)
-    highest = max(
-        (record[1] for path in state if (record := record_of(path)) and record[0] == "clock/alarm"), default=0
-    )
-    world["clock/last_alarm_id"] = highest  # ids are never reused, so that a deleted alarm cannot come back as another
+    if setup.skin.wording:
+        world["skin/wording"] = setup.skin.wording
+        world["skin/ascii_hyphen"] = setup.skin.wording == "ascii"
+    world.update({f"skin/{name}": value for name, value in _drawn_by(setup.skin).items()})
+    now = datetime.fromtimestamp(start, UTC)
+    for app in apps:
+        if app.draw is not None:
+            app.draw(Draw(setup.seed, app.package, state, world, now))
+    _complete_records(state, schema)
+    _override(state, world, setup.state, schema)
+    for path in state:
+        record = schema.record_of(path)
+        if record:
+            last = last_id_path(record.prefix)
+            world[last] = max(int(world.get(last, 0)), record.number)
     return Profile(state=state, world=world, epoch_ms=int(start) * 1000)
 
 
-def _override(state: dict[str, Scalar], world: dict[str, Scalar], wanted: Mapping[str, Scalar]) -> None:
+def _check_skin(skin: Skin) -> None:
+    if skin.locale not in LOCALES:
+        raise TaskFault(f"this phone does not speak {skin.locale!r}", hint=f"the locales are {', '.join(LOCALES)}")
+    if not 0.85 <= skin.font_scale <= 2.0:
+        raise TaskFault(f"a font scale of {skin.font_scale} does not exist", hint="0.85 to 2 are possible")
+    if not 240 <= skin.density <= 560:
+        raise TaskFault(f"a density of {skin.density} does not exist on this screen", hint="240 to 560 are possible")
+
+
+def _drawn_by(skin: Skin) -> dict[str, Scalar]:
+    """Return what differs from the default skin, as the phone keeps it."""
+    found: dict[str, Scalar] = {}
+    if skin.locale != "en":
+        found["locale"] = skin.locale
+    if skin.font_scale != 1.0:
+        found["font_percent"] = round(skin.font_scale * 100)
+    if skin.density != DEFAULT_DENSITY:
+        found["density"] = skin.density
+    if skin.row_order:
+        found["row_order"] = skin.row_order
+    return found
+
+
+def _complete_records(state: dict[str, Scalar], schema: Schema) -> None:
+    """Give every drawn record the fields that its drawing left out."""
+    numbered = {(record.prefix, record.number) for path in state if (record := schema.record_of(path))}
+    for prefix, number in sorted(numbered):
+        for path, value in schema.fresh_record(prefix, number).items():
+            state.setdefault(path, value)
+
+
+def _override(state: dict[str, Scalar], world: dict[str, Scalar], wanted: Mapping[str, Scalar], schema: Schema) -> None:
     for path, value in wanted.items():
-        record = record_of(path)
-        if record and f"{record[0]}/{record[1]}/{record[2]}" not in state:
-            prefix, number, _ = record
-            for name, default in RECORD_DEFAULTS[prefix].items():
-                state.setdefault(f"{prefix}/{number}/{name}", default)
+        record = schema.record_of(path)
+        if record:
+            for name, start in schema.fresh_record(record.prefix, record.number).items():
+                state.setdefault(name, start)
         if path == "battery/level":
             world[path] = value
         else:

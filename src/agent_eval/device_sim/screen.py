@@ -6,11 +6,15 @@ inside the callbacks of views. Knows neither layout nor any particular app.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import random
+from collections.abc import Callable, Mapping, MutableMapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import date, datetime
 from typing import Protocol
 
+from agent_eval.device_sim.files import Files
+from agent_eval.device_sim.locales import DateStyle, Locale
+from agent_eval.device_sim.schema import FILES, Fields, Kind
 from agent_eval.device_sim.ui import View
 from agent_eval.types import Bounds, Scalar
 
@@ -36,9 +40,63 @@ class Screen:
     """Package that owns the window, where it is not the app's own."""
 
 
+class Draw:
+    """What an app's own part of a fresh phone is drawn with; every app draws from a stream of its own.
+
+    Args:
+        seed: The phone's seed.
+        package: The app.
+        state: Persisted paths so far.
+        world: Transient values so far.
+        now: The moment at which the phone starts.
+    """
+
+    def __init__(
+        self,
+        seed: int,
+        package: str,
+        state: MutableMapping[str, Scalar],
+        world: MutableMapping[str, Scalar],
+        now: datetime,
+    ) -> None:
+        self.rng = random.Random(f"phone {seed} {package}")
+        self.state = state
+        self.world = world
+        self.now = now
+
+    def put(self, path: str, value: Scalar) -> None:
+        """Persist a value."""
+        self.state[path] = value
+
+    def keep(self, path: str, value: Scalar) -> None:
+        """Keep a transient value."""
+        self.world[path] = value
+
+    def record(self, prefix: str, **fields: Scalar) -> int:
+        """Add a numbered record and return its number; fields left out start as the schema says."""
+        number = int(self.world.get(last_id_path(prefix), 0)) + 1
+        self.world[last_id_path(prefix)] = number
+        for name, value in fields.items():
+            self.state[f"{prefix}/{number}/{name}"] = value
+        return number
+
+    def file(self, path: str, text: str) -> None:
+        """Put a text file into the shared storage, at a path such as ``Download/list.txt``; its folders come along."""
+        self.state[f"{FILES}/{path}"] = text
+
+    def folder(self, path: str) -> None:
+        """Put an empty folder into the shared storage."""
+        self.state[f"{FILES}/{path}/"] = ""
+
+
+def last_id_path(prefix: str) -> str:
+    """Return where the phone keeps the highest number that a kind of record ever had: numbers are never reused."""
+    return f"last_id/{prefix}"
+
+
 @dataclass(frozen=True, slots=True)
 class App:
-    """An installed app."""
+    """An installed app: its state, its screens and its strings."""
 
     package: str
     label: str
@@ -50,6 +108,18 @@ class App:
     icon: str = ""
     color: str = "#5f6368"
     launchable: bool = True
+    hidden: bool = False
+    """Launchable, but without an icon in the launcher: an app for the suites of clients."""
+    home_row: bool = False
+    """Has an icon on the home page; every launchable app has one in the drawer."""
+    paths: Mapping[str, Kind] = field(default_factory=dict)
+    """Persisted paths that always exist; ``draw`` sets them."""
+    records: Mapping[str, Fields] = field(default_factory=dict)
+    """Prefix of numbered records to their fields."""
+    draw: Callable[[Draw], object] | None = None
+    """Fill the app's part of a fresh phone."""
+    strings: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """Locale to English text to its translation."""
 
 
 class Host(Protocol):
@@ -57,7 +127,13 @@ class Host(Protocol):
 
     state: dict[str, Scalar]
     world: dict[str, Scalar]
+    files: Files
+    clipboard: str
 
+    @property
+    def locale(self) -> Locale: ...
+    def say(self, english: str, screen: str) -> str: ...
+    def fresh_record(self, prefix: str, number: int) -> Mapping[str, Scalar]: ...
     @property
     def now_ms(self) -> int: ...
     @property
@@ -84,14 +160,16 @@ class Ui:
         host: The phone.
         page: The page being built.
         area: The rectangle left to the page by the system's windows and the keyboard.
+        canvas: The whole screen, in the pixels that screens are laid out in (``ui.dp``).
     """
 
-    __slots__ = ("area", "host", "page")
+    __slots__ = ("area", "canvas", "host", "page")
 
-    def __init__(self, host: Host, page: Page, area: Bounds) -> None:
+    def __init__(self, host: Host, page: Page, area: Bounds, canvas: Bounds) -> None:
         self.host = host
         self.page = page
         self.area = area
+        self.canvas = canvas
 
     # ------------------------------------------------------------------ persisted state
     def flag(self, path: str) -> bool:
@@ -120,7 +198,38 @@ class Ui:
         found = {path[len(start) :].split("/", 1)[0] for path in self.host.state if path.startswith(start)}
         return sorted(int(name) for name in found if name.isdigit())
 
+    def new_id(self, prefix: str) -> int:
+        """Take the next number for a record of one kind; a number is never used twice."""
+        number = max([int(self.host.world.get(last_id_path(prefix), 0)), *self.ids(prefix)]) + 1
+        self.host.world[last_id_path(prefix)] = number
+        return number
+
+    def add(self, prefix: str, **fields: Scalar) -> int:
+        """Create a record and return its number; fields left out start as the schema says."""
+        number = self.new_id(prefix)
+        for path, value in self.host.fresh_record(prefix, number).items():
+            self.host.put(path, fields.get(path.rpartition("/")[2], value))
+        return number
+
+    def remove(self, prefix: str) -> None:
+        """Delete the record stored below a prefix such as ``contacts/3``."""
+        self.host.remove(prefix)
+
     # ------------------------------------------------------------------ what the phone knows besides
+    @property
+    def files(self) -> Files:
+        """The phone's file system."""
+        return self.host.files
+
+    @property
+    def clipboard(self) -> str:
+        """The text in the clipboard."""
+        return self.host.clipboard
+
+    def copy(self, text: str) -> None:
+        """Put a text into the clipboard."""
+        self.host.clipboard = text
+
     def known(self, path: str) -> Scalar:
         """Return a transient value that the phone as a whole keeps; an absent one is empty."""
         return self.host.world.get(path, "")
@@ -129,10 +238,24 @@ class Ui:
         """Keep a transient value for the phone as a whole."""
         self.host.world[path] = value
 
+    # ------------------------------------------------------------------ words
+    def say(self, english: str, **values: Scalar) -> str:
+        """Return a text of the app in the phone's language; ``{name}`` stands for a value."""
+        text = self.host.say(english, self.page.screen)
+        return text.format(**values) if values else text
+
     @property
     def wifi(self) -> str:
-        """The word for Wi-Fi as this phone's skin spells it; AOSP writes a non-breaking hyphen."""
-        return "Wi-Fi" if self.host.world.get("skin/ascii_hyphen") else "Wi\u2011Fi"
+        """The word for Wi-Fi as this phone's skin has it; AOSP writes a non-breaking hyphen."""
+        return wifi_word(self.host.world)
+
+    def time_of_day(self, hour: int, minute: int) -> str:
+        """Format a time of day as the phone's locale does."""
+        return self.host.locale.time_of_day(hour, minute)
+
+    def date(self, day: date, style: DateStyle = "short") -> str:
+        """Format a date as the phone's locale does."""
+        return self.host.locale.date(day, style)
 
     # ------------------------------------------------------------------ this page
     def var(self, name: str, default: Scalar = "") -> Scalar:
@@ -154,3 +277,10 @@ class Ui:
     def close(self) -> None:
         """Close the page on top."""
         self.host.close_page()
+
+
+def wifi_word(world: Mapping[str, Scalar]) -> str:
+    """Return a phone's word for Wi-Fi: the skin's wording, else one of the two spellings that its seed drew."""
+    if world.get("skin/wording") == "wlan":
+        return "WLAN"
+    return "Wi-Fi" if world.get("skin/ascii_hyphen") else "Wi\u2011Fi"

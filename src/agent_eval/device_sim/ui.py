@@ -15,6 +15,9 @@ from typing import Literal
 from agent_eval.types import Bounds
 
 DENSITY = 2
+"""Pixels per density-independent pixel in which screens are laid out."""
+DEFAULT_DENSITY = 160 * DENSITY
+"""Dots per inch at which layout pixels are the display's own."""
 MATCH = -1
 WRAP = -2
 _ENDLESS = 1 << 20
@@ -27,6 +30,45 @@ Pad = tuple[int, int, int, int]
 def dp(length: float) -> int:
     """Convert density-independent pixels to pixels."""
     return round(length * DENSITY)
+
+
+@dataclass(frozen=True, slots=True)
+class Display:
+    """The panel, and how it is looked at."""
+
+    natural_width: int = 720
+    """Pixels across, held upright."""
+    natural_height: int = 1280
+    density: int = DEFAULT_DENSITY
+    """Dots per inch."""
+    rotation: int = 0
+    """Quarter turns counter-clockwise, 0 to 3 (android.view.Surface.ROTATION_*)."""
+    font_scale: float = 1.0
+
+    @property
+    def width(self) -> int:
+        """Pixels across, as it is held."""
+        return self.natural_height if self.rotation % 2 else self.natural_width
+
+    @property
+    def height(self) -> int:
+        """Pixels down, as it is held."""
+        return self.natural_width if self.rotation % 2 else self.natural_height
+
+    @property
+    def scale(self) -> float:
+        """Pixels of the display per layout pixel."""
+        return self.density / DEFAULT_DENSITY
+
+    @property
+    def bounds(self) -> Bounds:
+        """The whole screen in its own pixels."""
+        return Bounds(0, 0, self.width, self.height)
+
+    @property
+    def canvas(self) -> Bounds:
+        """The whole screen in layout pixels."""
+        return Bounds(0, 0, round(self.width / self.scale), round(self.height / self.scale))
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,18 +211,55 @@ def line_height(size: int) -> int:
 # layout
 
 
-def lay_out(root: View, area: Bounds) -> list[View]:
+def lay_out(root: View, area: Bounds, display: Display = Display()) -> list[View]:
     """Give every view below a root its rectangle; the root gets the area, or what it asks for, placed by ``align``.
+
+    Args:
+        root: A tree that was not laid out before.
+        area: In layout pixels.
+        display: Its font scale enlarges text and what holds text; its density turns layout pixels into its own.
 
     Returns:
         The views that scroll and can be seen.
     """
     scrolling: list[View] = []
+    if display.font_scale != 1.0:
+        _enlarge_text(root, display.font_scale)
     width, height = _measure(root, area.right - area.left, area.bottom - area.top)
     left = area.left + int((area.right - area.left - width) * root.align[0])
     top = area.top + int((area.bottom - area.top - height) * root.align[1])
     _place(root, left, top, width, height, area, scrolling)
+    if display.scale != 1.0:
+        _to_display(root, display.scale)
     return scrolling
+
+
+def _enlarge_text(view: View, font_scale: float) -> bool:
+    """Enlarge the text of a tree, and the fixed heights of what holds text; tell whether there is any."""
+    holds_text = bool(view.text or view.hint)
+    if holds_text:
+        view.size = round(view.size * font_scale)
+    for child in view.children:
+        holds_text = _enlarge_text(child, font_scale) or holds_text
+    if holds_text and view.height > 0 and font_scale > 1.0:
+        view.height = round(view.height * font_scale)
+    return holds_text
+
+
+def _to_display(view: View, scale: float) -> None:
+    view.rect = _scaled(view.rect, scale)
+    view.slide_inset = round(view.slide_inset * scale)
+    if view.bounds is not None:
+        view.bounds = _scaled(view.bounds, scale)
+        if view.bounds.left >= view.bounds.right or view.bounds.top >= view.bounds.bottom:
+            view.bounds = None
+            return
+        for child in view.children:
+            _to_display(child, scale)
+
+
+def _scaled(bounds: Bounds, scale: float) -> Bounds:
+    return Bounds(*(round(edge * scale) for edge in bounds))
 
 
 def _measure(view: View, most_width: int, most_height: int) -> tuple[int, int]:

@@ -524,7 +524,7 @@ def activity(ui: Ui, *content: View, fill: str = "surface", overlay: Sequence[Vi
         column(frame(body, *overlay, id="android:id/content", height=MATCH), height=MATCH),
         height=MATCH,
         fill=fill,
-        pad=(0, ui.area.top, 0, dp(640) - ui.area.bottom),
+        pad=(0, ui.area.top, 0, ui.canvas.bottom - ui.area.bottom),
     )
 
 

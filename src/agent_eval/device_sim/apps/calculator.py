@@ -127,5 +127,6 @@ APP = App(
     home="calculator/keypad",
     color="#00796b",
     icon="calculator",
+    home_row=True,
     screens={"calculator/keypad": Screen(keypad, "com.android.calculator2.Calculator")},
 )

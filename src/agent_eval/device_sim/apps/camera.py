@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from agent_eval.device_sim.schema import Kind
 from agent_eval.device_sim.screen import App, Screen, Ui
 from agent_eval.device_sim.ui import MATCH, WRAP, View, dp
 from agent_eval.device_sim.widgets import (
@@ -87,6 +88,8 @@ APP = App(
     home="camera/viewfinder",
     color="#c5221f",
     icon="camera",
+    home_row=True,
+    paths={"camera/photos": Kind(int, 0, 100_000)},
     screens={
         "camera/viewfinder": Screen(viewfinder, "com.android.camera.CameraLauncher"),
         "camera/last": Screen(last, "com.android.camera.CameraLauncher"),

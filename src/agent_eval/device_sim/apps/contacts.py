@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from agent_eval.device_sim.schema import TEXT
 from agent_eval.device_sim.screen import App, Screen, Ui
 from agent_eval.device_sim.ui import MATCH, Field, View, dp
 from agent_eval.device_sim.widgets import (
@@ -125,7 +126,7 @@ def edit(ui: Ui) -> View:
     phone = ui.typed("phone").strip()
 
     def save() -> None:
-        number = contact or max(ui.ids("contacts"), default=0) + 1
+        number = contact or ui.new_id("contacts")
         ui.close()
         if name or phone:
             ui.put(f"contacts/{number}/name", name or phone)
@@ -177,6 +178,8 @@ APP = App(
     home="contacts/people",
     color="#1967d2",
     icon="person",
+    home_row=True,
+    records={"contacts": {"name": TEXT, "phone": TEXT}},
     screens={
         "contacts/people": Screen(people, "com.android.contacts.activities.PeopleActivity"),
         "contacts/person": Screen(person, "com.android.contacts.quickcontact.QuickContactActivity"),

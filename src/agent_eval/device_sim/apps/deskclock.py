@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from agent_eval.device_sim.clock import twelve_hour
 from agent_eval.device_sim.profile import DAYS
+from agent_eval.device_sim.schema import TEXT, YES_NO, Kind
 from agent_eval.device_sim.screen import App, Screen, Ui
 from agent_eval.device_sim.ui import MATCH, WRAP, Field, View, dp
 from agent_eval.device_sim.widgets import (
@@ -330,7 +331,7 @@ def _set_time(ui: Ui, alarm: int, *, pm: bool) -> None:
     hour = hour % 12 + (12 if pm else 0)
     ui.close()
     if alarm == 0:
-        alarm = int(ui.host.world["clock/last_alarm_id"]) + 1
+        alarm = ui.new_id("clock/alarm")
     elif f"clock/alarm/{alarm}/hour" not in ui.host.state:
         return  # deleted while the picker was open
     for name, value in {"hour": hour, "minute": minute, "enabled": True}.items():
@@ -518,6 +519,22 @@ APP = App(
     home="clock/alarms",
     color="#1a73e8",
     icon="clock",
+    home_row=True,
+    paths={
+        "clock/stopwatch/state": Kind(str, among=("reset", "running", "paused")),
+        "clock/timer/seconds": Kind(int, 0, 362_439),
+        "clock/timer/state": Kind(str, among=("none", "set", "running", "paused", "expired")),
+    },
+    records={
+        "clock/alarm": {
+            "hour": Kind(int, 0, 23, initial=8),
+            "minute": Kind(int, 0, 59),
+            "enabled": Kind(bool, initial=True),
+            "label": TEXT,
+            "days": Kind(str, parts=DAYS),
+            "vibrate": YES_NO,
+        }
+    },
     screens={
         "clock/alarms": Screen(main, ACTIVITY),
         "clock/time_picker": Screen(time_picker, ACTIVITY, dialog=True),

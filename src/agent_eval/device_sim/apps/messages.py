@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from agent_eval.device_sim.apps.contacts import lookup
+from agent_eval.device_sim.schema import TEXT, YES_NO
 from agent_eval.device_sim.screen import App, Screen, Ui
 from agent_eval.device_sim.ui import MATCH, WRAP, Field, View, dp
 from agent_eval.device_sim.widgets import (
@@ -91,7 +92,7 @@ def _compose(ui: Ui, address: str) -> View:
     def send() -> None:
         if not text.strip() or not address:
             return
-        number = max(ui.ids("messages"), default=0) + 1
+        number = ui.new_id("messages")
         ui.put(f"messages/{number}/address", address)
         ui.put(f"messages/{number}/body", text)
         ui.put(f"messages/{number}/sent", True)
@@ -202,6 +203,8 @@ APP = App(
     home="messages/conversations",
     color="#1a73e8",
     icon="message",
+    home_row=True,
+    records={"messages": {"address": TEXT, "body": TEXT, "sent": YES_NO}},
     screens={
         "messages/conversations": Screen(
             conversations, "com.android.messaging.ui.conversationlist.ConversationListActivity"

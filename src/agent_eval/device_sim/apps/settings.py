@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from agent_eval.device_sim.profile import TIMEOUTS
+from agent_eval.device_sim.schema import TEXT, YES_NO, Kind
 from agent_eval.device_sim.screen import App, Screen, Ui
 from agent_eval.device_sim.ui import MATCH, Field, View, dp
 from agent_eval.device_sim.widgets import (
@@ -684,6 +685,27 @@ APP = App(
     home="settings/home",
     color="#5f6368",
     icon="gear",
+    home_row=True,
+    paths={
+        "about/android_version": TEXT,
+        "about/model": TEXT,
+        "battery/level": Kind(int, 1, 100),
+        "settings/adaptive_brightness": YES_NO,
+        "settings/airplane_mode_on": YES_NO,
+        "settings/battery_saver": YES_NO,
+        "settings/bluetooth_on": YES_NO,
+        "settings/brightness": Kind(int, 0, 255),
+        "settings/dark_theme": YES_NO,
+        "settings/data_saver": YES_NO,
+        "settings/device_name": TEXT,
+        "settings/screen_timeout_s": Kind(int, among=TIMEOUTS),
+        "settings/vibrate_on_ring": YES_NO,
+        "settings/volume_alarm": Kind(int, 0, 7),
+        "settings/volume_media": Kind(int, 0, 15),
+        "settings/volume_ring": Kind(int, 0, 7),
+        "settings/wifi_network": TEXT,
+        "settings/wifi_on": YES_NO,
+    },
     screens={
         "settings/home": Screen(home, "com.android.settings.homepage.SettingsHomepageActivity"),
         "settings/search": Screen(search, "com.android.settings.intelligence.search.SearchActivity"),

@@ -45,7 +45,7 @@ def status_key(host: Host) -> tuple[object, ...]:
 
 def status_bar(host: Host) -> View:
     """Build the status bar (status_bar.xml)."""
-    ui = Ui(host, Page("systemui/status"), Bounds(0, 0, 0, 0))
+    ui = Ui(host, Page("systemui/status"), Bounds(0, 0, 0, 0), Bounds(0, 0, 0, 0))
     now = host.local_time
     symbols = []
     if any(ui.flag(f"clock/alarm/{alarm}/enabled") for alarm in ui.ids("clock/alarm")):

@@ -14,9 +14,8 @@ from types import MappingProxyType
 
 from agent_eval.device_sim import keyboard
 from agent_eval.device_sim.apps import launcher
-from agent_eval.device_sim.phone import HEIGHT, WIDTH, Phone
+from agent_eval.device_sim.phone import Phone
 from agent_eval.device_sim.screen import App
-from agent_eval.device_sim.ui import DENSITY
 from agent_eval.errors import TaskFault
 from agent_eval.types import Scalar
 
@@ -226,12 +225,12 @@ _INPUTS: Mapping[str, Callable[[Phone, Arguments], int]] = MappingProxyType(
 )
 
 
-def _wm(_: Shell, arguments: Arguments, output: _Output) -> int:
+def _wm(shell: Shell, arguments: Arguments, output: _Output) -> int:
     if arguments[:1] == ["size"]:
-        output.line(f"Physical size: {WIDTH}x{HEIGHT}")
+        output.line(f"Physical size: {shell.phone.display.natural_width}x{shell.phone.display.natural_height}")
         return 0
     if arguments[:1] == ["density"]:
-        output.line(f"Physical density: {160 * DENSITY}")
+        output.line(f"Physical density: {shell.phone.display.density}")
         return 0
     output.err(f"Unknown command: {' '.join(arguments)}")
     return 255
@@ -485,7 +484,7 @@ def _getprop(shell: Shell, arguments: Arguments, output: _Output) -> int:
         "ro.product.name": "sim",
         "ro.secure": "1",
         "ro.serialno": str(world["about/serial"]),
-        "ro.sf.lcd_density": str(160 * DENSITY),
+        "ro.sf.lcd_density": str(shell.phone.display.density),
         "sys.boot_completed": "1",
     }
     if arguments:
@@ -539,13 +538,14 @@ def _dumpsys_activity(shell: Shell, arguments: Arguments, output: _Output) -> in
     return 0
 
 
-def _dumpsys_display(_: Shell, __: Arguments, output: _Output) -> int:
-    frame = f"Rect(0, 0 - {WIDTH}, {HEIGHT})"
+def _dumpsys_display(shell: Shell, __: Arguments, output: _Output) -> int:
+    display = shell.phone.display
+    frame = f"Rect(0, 0 - {display.width}, {display.height})"
     output.line("DISPLAY MANAGER (dumpsys display)")
     output.line(
         "  mViewports=[DisplayViewport{type=INTERNAL, valid=true, isActive=true, displayId=0, uniqueId='local:0', "
-        f"physicalPort=0, orientation=0, logicalFrame={frame}, physicalFrame={frame}, "
-        f"deviceWidth={WIDTH}, deviceHeight={HEIGHT}}}]"
+        f"physicalPort=0, orientation={display.rotation}, logicalFrame={frame}, physicalFrame={frame}, "
+        f"deviceWidth={display.width}, deviceHeight={display.height}}}]"
     )
     return 0
 

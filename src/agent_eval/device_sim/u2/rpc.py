@@ -14,9 +14,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from agent_eval.device_sim.phone import HEIGHT, STEP_MS, WIDTH, Phone
+from agent_eval.device_sim.phone import STEP_MS, Phone
 from agent_eval.device_sim.u2.selectors import Node, find, node_text, nodes_of, object_info
-from agent_eval.device_sim.ui import DENSITY
 
 _SERVER_ERROR = -32001
 _UNKNOWN_METHOD = -32601
@@ -250,14 +249,15 @@ class Rpc:
     # ------------------------------------------------------------------ the rest
     def device_info(self) -> dict[str, Any]:
         """Describe the device."""
+        display = self.phone.display
         return {
             "currentPackageName": self.phone.front.package,
-            "displayHeight": HEIGHT,
-            "displayRotation": 0,
-            "displaySizeDpX": WIDTH // DENSITY,
-            "displaySizeDpY": HEIGHT // DENSITY,
-            "displayWidth": WIDTH,
-            "naturalOrientation": True,
+            "displayHeight": display.height,
+            "displayRotation": display.rotation,
+            "displaySizeDpX": display.width * 160 // display.density,
+            "displaySizeDpY": display.height * 160 // display.density,
+            "displayWidth": display.width,
+            "naturalOrientation": display.rotation in (0, 2),
             "productName": "sim",
             "screenOn": bool(self.phone.world["screen/on"]),
             "sdkInt": SDK,
@@ -267,7 +267,7 @@ class Rpc:
         """Return the screen as base64 of a JPEG."""
         picture = self.phone.screenshot()
         if scale != 1:
-            picture = picture.resize((max(1, round(WIDTH * scale)), max(1, round(HEIGHT * scale))))
+            picture = picture.resize((max(1, round(picture.width * scale)), max(1, round(picture.height * scale))))
         stream = io.BytesIO()
         picture.save(stream, "JPEG", quality=int(quality))
         return base64.b64encode(stream.getvalue()).decode("ascii")

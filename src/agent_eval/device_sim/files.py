@@ -1,0 +1,372 @@
+"""The phone's file system, in memory. The shared storage is part of the persisted state; the rest dies with the phone.
+
+Paths are absolute POSIX paths of the phone and never reach this machine's. ``/sdcard``, ``/storage/self/primary`` and
+``/mnt/sdcard`` are the shared storage ``/storage/emulated/0``, whose files are persisted as ``files/<path>``: a text as
+itself, anything else as ``sha256:<digest>:<size>`` with its bytes kept beside. An empty folder is persisted as
+``files/<path>/``. Knows no shell and no app.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import posixpath
+from collections.abc import Callable, Iterator, MutableMapping
+from dataclasses import dataclass
+from stat import S_IFDIR, S_IFREG
+
+from agent_eval.device_sim.schema import FILES
+from agent_eval.types import Scalar
+
+SHARED = "/storage/emulated/0"
+_ALIASES = ("/sdcard", "/storage/self/primary", "/mnt/sdcard", "/mnt/user/0/primary", "/data/media/0")
+FOLDERS = ("/", "/data", "/data/app", "/data/data", "/data/local", "/data/local/tmp", "/dev", "/mnt", "/proc",
+           "/storage", "/storage/emulated", SHARED, "/system", "/system/bin", "/tmp", "/vendor")  # fmt: skip
+"""Folders that every phone has beside those of the shared storage."""
+READ_ONLY = ("/system", "/vendor", "/proc", "/dev")
+_BINARY = "sha256:"
+MOST_BYTES = 256 * 1024 * 1024
+"""All files together; a client that sends more is told that the device is full."""
+
+
+PROBLEMS = {
+    "EACCES": "Permission denied",
+    "EEXIST": "File exists",
+    "EINVAL": "Invalid argument",
+    "EISDIR": "Is a directory",
+    "ENOENT": "No such file or directory",
+    "ENOSPC": "No space left on device",
+    "ENOTDIR": "Not a directory",
+    "ENOTEMPTY": "Directory not empty",
+    "EROFS": "Read-only file system",
+}
+"""Name of an error number to what ``strerror`` says of it."""
+
+
+class FileProblem(Exception):
+    """What the kernel would answer instead.
+
+    Args:
+        code: Name of the error number, such as ``ENOENT``.
+        path: The path as asked for.
+    """
+
+    def __init__(self, code: str, path: str) -> None:
+        self.code = code
+        self.path = path
+        super().__init__(f"{path}: {PROBLEMS[code]}")
+
+
+@dataclass(frozen=True, slots=True)
+class Stat:
+    """What ``stat`` says of a file or folder."""
+
+    mode: int
+    """Type and permission bits."""
+    size: int
+    mtime_s: int
+    """Seconds since the epoch, of the phone's clock."""
+
+    @property
+    def is_folder(self) -> bool:
+        """Whether it is a folder."""
+        return self.mode & 0o170000 == S_IFDIR
+
+
+def resolve(path: str, base: str = "/") -> str:
+    """Return a path without aliases, dots and doubled slashes; ``..`` stops at the root, as on any POSIX system."""
+    whole = posixpath.normpath(posixpath.join(base, path.replace("\x00", "")))
+    if whole.startswith("//"):
+        whole = whole[1:]
+    for alias in _ALIASES:
+        if whole == alias or whole.startswith(alias + "/"):
+            return SHARED + whole[len(alias) :]
+    return whole
+
+
+class Files:
+    """All files of one phone.
+
+    Args:
+        state: The phone's persisted state; this object owns the paths below ``files/``.
+        now_s: The phone's clock in seconds.
+        changed: Called after each change.
+    """
+
+    def __init__(
+        self,
+        state: MutableMapping[str, Scalar],
+        now_s: Callable[[], int],
+        changed: Callable[[], object] = lambda: None,
+    ) -> None:
+        self._state = state
+        self._now_s = now_s
+        self._changed = changed
+        self._born_s = now_s()
+        self._blobs: dict[str, bytes] = {}
+        self._inner: dict[str, bytes] = {}
+        self._inner_folders = set(FOLDERS)
+        self._modes: dict[str, int] = {}
+        self._mtimes: dict[str, int] = {}
+
+    # ------------------------------------------------------------------ reading
+
+    def exists(self, path: str) -> bool:
+        """Tell whether there is a file or folder."""
+        return self.stat(path) is not None
+
+    def is_folder(self, path: str) -> bool:
+        """Tell whether there is a folder."""
+        found = self.stat(path)
+        return found is not None and found.is_folder
+
+    def is_file(self, path: str) -> bool:
+        """Tell whether there is a file."""
+        found = self.stat(path)
+        return found is not None and not found.is_folder
+
+    def stat(self, path: str) -> Stat | None:
+        """Describe a file or folder, or return None."""
+        whole = resolve(path)
+        content = self._content(whole)
+        if content is not None:
+            mode = S_IFREG | self._modes.get(whole, 0o660 if whole.startswith(SHARED) else 0o644)
+            return Stat(mode, len(content), self.mtime_s(whole))
+        if self._has_folder(whole):
+            return Stat(S_IFDIR | self._modes.get(whole, 0o771), 4096, self.mtime_s(whole))
+        return None
+
+    def mtime_s(self, path: str) -> int:
+        """Return when a path was last written, in seconds since the epoch."""
+        return self._mtimes.get(resolve(path), self._born_s)
+
+    def read(self, path: str) -> bytes:
+        """Return the content of a file.
+
+        Raises:
+            FileProblem: ENOENT or EISDIR.
+        """
+        whole = resolve(path)
+        content = self._content(whole)
+        if content is None:
+            raise FileProblem("EISDIR" if self._has_folder(whole) else "ENOENT", path)
+        return content
+
+    def names(self, path: str) -> list[str]:
+        """Return the names in a folder, sorted.
+
+        Raises:
+            FileProblem: ENOENT or ENOTDIR.
+        """
+        whole = resolve(path)
+        if not self._has_folder(whole):
+            raise FileProblem("ENOTDIR" if self._content(whole) is not None else "ENOENT", path)
+        start = whole.rstrip("/") + "/"
+        found = {known[len(start) :].split("/", 1)[0] for known in self._known() if known.startswith(start)}
+        return sorted(name for name in found if name)
+
+    def walk(self, path: str) -> Iterator[str]:
+        """Yield a path and everything below it, folders before what they hold."""
+        whole = resolve(path)
+        yield whole
+        if self._has_folder(whole):
+            for name in self.names(whole):
+                yield from self.walk(posixpath.join(whole, name))
+
+    # ------------------------------------------------------------------ writing
+
+    def write(self, path: str, content: bytes, *, mode: int | None = None, mtime_s: int | None = None) -> None:
+        """Create or replace a file; its folder must exist.
+
+        Raises:
+            FileProblem: ENOENT, ENOTDIR, EISDIR, EROFS or ENOSPC.
+        """
+        whole = resolve(path)
+        if whole == "/dev/null":
+            return
+        self._check_parent(whole, path)
+        if self._has_folder(whole):
+            raise FileProblem("EISDIR", path)
+        if len(content) + self.used - len(self._content(whole) or b"") > MOST_BYTES:
+            raise FileProblem("ENOSPC", path)
+        self._store(whole, content)
+        if mode is not None:
+            self._modes[whole] = mode & 0o7777
+        self._mtimes[whole] = self._now_s() if mtime_s is None else mtime_s
+        self._changed()
+
+    @property
+    def used(self) -> int:
+        """Bytes in all files."""
+        own = sum(map(len, self._inner.values())) + sum(map(len, self._blobs.values()))
+        return own + sum(len(str(value)) for path, value in self._state.items() if path.startswith(FILES + "/"))
+
+    def make_folder(self, path: str, *, parents: bool = False) -> None:
+        """Create a folder.
+
+        Raises:
+            FileProblem: EEXIST, ENOENT, ENOTDIR or EROFS.
+        """
+        whole = resolve(path)
+        if self._has_folder(whole):
+            if parents:
+                return
+            raise FileProblem("EEXIST", path)
+        if self._content(whole) is not None:
+            raise FileProblem("EEXIST", path)
+        above = posixpath.dirname(whole)
+        if parents and not self._has_folder(above):
+            self.make_folder(above, parents=True)
+        self._check_parent(whole, path)
+        if whole.startswith(SHARED + "/"):
+            self._state[self._key(whole) + "/"] = ""
+            self._state.pop(self._key(above) + "/", None)
+        else:
+            self._inner_folders.add(whole)
+        self._mtimes[whole] = self._now_s()
+        self._changed()
+
+    def touch(self, path: str, mtime_s: int | None = None) -> None:
+        """Set the time of a file, creating it when missing."""
+        whole = resolve(path)
+        if self.exists(whole):
+            self._mtimes[whole] = self._now_s() if mtime_s is None else mtime_s
+            self._changed()
+        else:
+            self.write(path, b"", mtime_s=mtime_s)
+
+    def change_mode(self, path: str, mode: int) -> None:
+        """Set the permission bits of a path.
+
+        Raises:
+            FileProblem: ENOENT.
+        """
+        if not self.exists(path):
+            raise FileProblem("ENOENT", path)
+        self._modes[resolve(path)] = mode & 0o7777
+
+    def remove(self, path: str, *, whole_tree: bool = False) -> None:
+        """Delete a file, an empty folder, or a folder with all that it holds.
+
+        Raises:
+            FileProblem: ENOENT, ENOTEMPTY, EACCES or EROFS.
+        """
+        whole = resolve(path)
+        if not self.exists(whole):
+            raise FileProblem("ENOENT", path)
+        if whole in FOLDERS:
+            raise FileProblem("EACCES", path)
+        self._check_writable(whole, path)
+        if self._has_folder(whole):
+            if self.names(whole) and not whole_tree:
+                raise FileProblem("ENOTEMPTY", path)
+            for inside in reversed(list(self.walk(whole))):
+                self._drop(inside)
+        else:
+            self._drop(whole)
+        self._changed()
+
+    def rename(self, source: str, target: str) -> None:
+        """Move a file or folder; an existing file at the target is replaced.
+
+        Raises:
+            FileProblem: ENOENT, ENOTDIR, EISDIR, EACCES, EINVAL or EROFS.
+        """
+        start, end = resolve(source), resolve(target)
+        if start == end:
+            return
+        if end.startswith(start + "/"):
+            raise FileProblem("EINVAL", target)
+        self.copy(source, target, keep_times=True)
+        self.remove(start, whole_tree=True)
+
+    def copy(self, source: str, target: str, *, keep_times: bool = False) -> None:
+        """Copy a file or a folder with all that it holds to a new path.
+
+        Raises:
+            FileProblem: ENOENT, ENOTDIR, EISDIR, EINVAL, EROFS or ENOSPC.
+        """
+        start, end = resolve(source), resolve(target)
+        if not self.exists(start):
+            raise FileProblem("ENOENT", source)
+        if end == start or end.startswith(start + "/"):
+            raise FileProblem("EINVAL", target)
+        for inside in list(self.walk(start)):
+            place = end + inside[len(start) :]
+            if self._has_folder(inside):
+                if not self._has_folder(place):
+                    self.make_folder(place)
+            else:
+                self.write(place, self.read(inside), mode=self._modes.get(inside))
+            if keep_times:
+                self._mtimes[place] = self.mtime_s(inside)
+
+    # ------------------------------------------------------------------ where things are kept
+
+    @staticmethod
+    def _key(whole: str) -> str:
+        return FILES + whole[len(SHARED) :]
+
+    def _known(self) -> Iterator[str]:
+        yield from self._inner
+        yield from self._inner_folders
+        for path in self._state:
+            if path.startswith(FILES + "/"):
+                yield SHARED + path[len(FILES) :].rstrip("/")
+
+    def _content(self, whole: str) -> bytes | None:
+        if whole == "/dev/null":
+            return b""
+        if not whole.startswith(SHARED + "/"):
+            return self._inner.get(whole)
+        value = self._state.get(self._key(whole))
+        if value is None:
+            return None
+        text = str(value)
+        return self._blobs[text] if text in self._blobs else text.encode()
+
+    def _has_folder(self, whole: str) -> bool:
+        if whole in self._inner_folders:
+            return True
+        if not whole.startswith(SHARED + "/"):
+            return False
+        start = self._key(whole) + "/"
+        return any(path.startswith(start) for path in self._state)
+
+    def _check_parent(self, whole: str, asked: str) -> None:
+        above = posixpath.dirname(whole)
+        self._check_writable(whole, asked)
+        if not self._has_folder(above):
+            raise FileProblem("ENOTDIR" if self._content(above) is not None else "ENOENT", asked)
+
+    @staticmethod
+    def _check_writable(whole: str, asked: str) -> None:
+        if whole == "/" or any(whole == root or whole.startswith(root + "/") for root in READ_ONLY):
+            raise FileProblem("EROFS", asked)
+
+    def _store(self, whole: str, content: bytes) -> None:
+        if not whole.startswith(SHARED + "/"):
+            self._inner[whole] = content
+            return
+        key = self._key(whole)
+        try:
+            text = content.decode()
+        except UnicodeDecodeError:
+            text = _BINARY
+        if "\x00" in text or text.startswith(_BINARY):
+            text = f"{_BINARY}{hashlib.sha256(content).hexdigest()}:{len(content)}"
+            self._blobs[text] = content
+        self._state[key] = text
+        self._state.pop(posixpath.dirname(key) + "/", None)
+
+    def _drop(self, whole: str) -> None:
+        self._inner.pop(whole, None)
+        self._inner_folders.discard(whole)
+        self._modes.pop(whole, None)
+        self._mtimes.pop(whole, None)
+        if whole.startswith(SHARED + "/"):
+            key = self._key(whole)
+            self._state.pop(key, None)
+            self._state.pop(key + "/", None)
+            above = posixpath.dirname(key)
+            if above != FILES and not any(path.startswith(above + "/") for path in self._state):
+                self._state[above + "/"] = ""  # the folder outlives what it held
