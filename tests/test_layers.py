@@ -21,6 +21,7 @@ CORE = {
     "outcome": {"types", "errors"},
     "records": {"types", "actions", "outcome", "errors"},
     "contracts": {"types", "actions", "outcome", "records", "errors"},
+    "conditions": {"contracts", "types", "errors"},
     "episode": {"contracts", "records", "types", "actions", "outcome", "errors"},
     "matrix": {"episode", "contracts", "records", "types", "outcome", "errors"},
     "replay": {"contracts", "records", "types", "actions", "outcome", "errors"},
@@ -33,7 +34,7 @@ HEAVY: dict[str, Callable[[tuple[str, ...]], bool]] = {
     "tokenizers": lambda place: place[0] == "spark_backend" or place == ("training",),
     "vllm": lambda place: place[0] == "spark_backend" and place[-1].startswith("vllm_"),
     "uiautomator2": lambda place: place in {("agent", "device"), ("device_sim", "u2", "device")},
-    "adbutils": lambda place: place in {("agent", "device"), ("device_sim", "u2", "device")},
+    "adbutils": lambda place: place in {("agent", "device"), ("agent", "adb"), ("device_sim", "u2", "device")},
     "rich": lambda place: place in {("cli",), ("reports", "tables")},
 }
 """Library to the places that may import it."""

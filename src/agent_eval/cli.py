@@ -76,20 +76,17 @@ def _run(options: argparse.Namespace) -> int:
     RunFolder.check(out, manifest)
     models = {build: wiring.open_model(folder, build, thinking=chosen.thinking) for build in chosen.builds}
     run = RunFolder.create_or_resume(out, manifest)
-    device, phone = wiring.open_sim()
     sampling = Sampling(seed=chosen.seed, max_tokens=chosen.max_tokens)
-
-    def place(build: str) -> wiring.Place:
-        return wiring.Place(wiring.open_policy(models[build], sampling), device, phone)
-
     units, recorded = list(work_units(chosen.builds, instances)), run.episodes()
     _tell(f"run folder: {out} ({len({r.episode for r in recorded})} of {len(units)} episodes recorded before)")
     limits = EpisodeLimits(chosen.stop_on_loop, chosen.max_episode_s)
-    try:
+    with wiring.open_device(chosen, instances) as (device, phone):
+
+        def place(build: str) -> wiring.Place:
+            return wiring.Place(wiring.open_policy(models[build], sampling), device, phone)
+
         with run.sink() as sink, _Progress(units, recorded) as progress:
             run_matrix(units, recorded, place, sink, limits, progress.record)
-    finally:
-        device.close()
     _print_report(run)
     _print_recommendation(run, "agentic")
     return 0
@@ -102,6 +99,36 @@ def _report(options: argparse.Namespace) -> int:
 
 def _recommend(options: argparse.Namespace) -> int:
     _print_recommendation(_open_run(options.run), options.priority)
+    return 0
+
+
+def _sim(options: argparse.Namespace) -> int:
+    from agent_eval.conditions import SKINS, Conditions
+    from agent_eval.device_sim.faults import FAULTS
+    from agent_eval.device_sim.serve import SimOptions, serve
+    from agent_eval.types import PhoneSetup
+
+    if options.list:
+        for name in (*SKINS, "random"):
+            print(f"skin  {name}")
+        for name, fault in FAULTS.items():
+            print(f"fault {fault.number:3} {name:18} {fault.summary}")
+        return 0
+    conditions = Conditions(options.skin, _faults(options.faults))
+    seeds = range(options.seed, options.seed + options.phones)
+    unknown = serve(
+        SimOptions(
+            setups=tuple(conditions.added_to(PhoneSetup(seed=seed, keep_alarms=True)) for seed in seeds),
+            port=options.port,
+            realtime=not options.virtual_time,
+            view=options.view is not None,
+            view_port=options.view or 0,
+            adb_server_port=None if options.no_announce else options.adb_server_port,
+        ),
+        _tell,
+    )
+    for name, count in sorted(unknown.items(), key=lambda item: (-item[1], item[0])):
+        _tell(f"not on this phone: {name} (asked for {count} times)")
     return 0
 
 
@@ -174,6 +201,9 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--model", default="nano", help="nano, or a checkpoint folder (default: %(default)s)")
     run.add_argument("--out", help="run folder (default: runs/MODEL-DIGEST, the same for the same configuration)")
     run.add_argument("--seed", type=_natural, default=0, help="first instance seed (default: %(default)s)")
+    run.add_argument("--device", default="sim", help="sim, tcp (the same over adb), or a serial (default: sim)")
+    run.add_argument("--skin", default="default", help="look of the simulated phones; `agent-eval sim --list` has them")
+    run.add_argument("--faults", default="", help="comma-separated faults of the simulated phones (default: none)")
     run.add_argument("--max-tokens", type=_positive, default=256, help="most tokens of one reply (default: 256)")
     run.add_argument("--max-seconds", type=_seconds, help="wall-clock limit of an episode; makes runs irreproducible")
     run.add_argument("--stop-on-loop", action="store_true", help="end an episode when it loops, not only flag it")
@@ -185,6 +215,18 @@ def _parser() -> argparse.ArgumentParser:
     recommend = _command(commands, "recommend", _recommend, "advise a build for this machine, or say what is missing")
     recommend.add_argument("run", help="run folder")
     recommend.add_argument("--priority", choices=_PRIORITIES, default="agentic", help="(default: %(default)s)")
+
+    sim = _command(commands, "sim", _sim, "start simulated phones that adb, adbutils and uiautomator2 drive")
+    sim.add_argument("--port", type=_port, default=5555, help="port of the first phone; 0: any (default: %(default)s)")
+    sim.add_argument("--phones", type=_positive, default=1, help="how many, two ports apart (default: %(default)s)")
+    sim.add_argument("--seed", type=_natural, default=0, help="seed of the first phone (default: %(default)s)")
+    sim.add_argument("--skin", default="default", help="look of the phones; --list has them (default: %(default)s)")
+    sim.add_argument("--faults", default="", help="comma-separated faults; --list has them (default: none)")
+    sim.add_argument("--view", type=_port, nargs="?", const=0, help="serve a page that looks inside, on this port")
+    sim.add_argument("--virtual-time", action="store_true", help="let time pass only when somebody waits for it")
+    sim.add_argument("--adb-server-port", type=_port, default=5037, help="adb server to tell (default: %(default)s)")
+    sim.add_argument("--no-announce", action="store_true", help="tell no adb server")
+    sim.add_argument("--list", action="store_true", help="list skins and faults, and start nothing")
 
     _command(commands, "tasks", _tasks, "list the tasks and suites")
 
@@ -223,7 +265,16 @@ def _run_options(options: argparse.Namespace, tasks: Sequence[Task]) -> RunOptio
         thinking=not options.no_thinking,
         stop_on_loop=options.stop_on_loop,
         max_episode_s=options.max_seconds,
+        device=options.device,
+        skin=options.skin,
+        faults=_faults(options.faults),
     )
+
+
+def _faults(text: str) -> tuple[str, ...]:
+    from agent_eval import wiring
+
+    return wiring.check_faults(_names(text, "--faults")) if text else ()
 
 
 def _names(text: str, option: str) -> tuple[str, ...]:
@@ -243,6 +294,13 @@ def _natural(text: str) -> int:
     if not text.isascii() or not text.isdigit():
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 0")
     return int(text)
+
+
+def _port(text: str) -> int:
+    value = _natural(text)
+    if value > 65535:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a port: they end at 65535")
+    return value
 
 
 def _seconds(text: str) -> float:

@@ -14,6 +14,7 @@ from agent_eval.outcome import Outcome, StopReason
 from agent_eval.records import EpisodeRecord
 from agent_eval.types import (
     ActionResult,
+    FiredFault,
     Generation,
     Message,
     Observation,
@@ -66,6 +67,10 @@ class PhoneControl(Protocol):
 
     def schedule(self, after_s: float, changes: Mapping[str, Scalar]) -> None:
         """Change persisted paths when ``after_s`` seconds of virtual time have passed."""
+        ...
+
+    def fired(self) -> tuple[FiredFault, ...]:
+        """Return the faults that showed since the last reset, in order."""
         ...
 
 
@@ -198,6 +203,11 @@ class Instance(Protocol):
     @property
     def parameters(self) -> Mapping[str, Scalar]:
         """The drawn parameters, for the record."""
+        ...
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """Persisted paths that the phone must be able to take before the episode."""
         ...
 
     def prepare(self, phone: PhoneControl) -> None:

@@ -13,7 +13,7 @@ from agent_eval.contracts import Decision, Device, Instance, PhoneControl, Polic
 from agent_eval.errors import ContextOverflow, Fault
 from agent_eval.outcome import Outcome, StopReason
 from agent_eval.records import EpisodeRecord, StepRecord
-from agent_eval.types import ActionResult, Observation, Snapshot
+from agent_eval.types import ActionResult, FiredFault, Observation, Snapshot
 
 INVALID_STOP = 3
 """An episode ends after this many malformed replies in a row."""
@@ -57,11 +57,13 @@ def run_episode(
     steps: list[TraceStep] = []
     records: list[StepRecord] = []
     start = Snapshot(())
+    fired: tuple[FiredFault, ...] = ()
     try:
         instance.prepare(phone)
         start = phone.snapshot()
         stop = _play(instance, policy, device, phone, limits, began, steps, records)
         outcome = instance.judge(Trace(start, tuple(steps), stop))
+        fired = phone.fired()
     except Exception as error:  # noqa: BLE001  the one broad except: whatever breaks is the harness, never the model
         outcome = Outcome("harness_error", "", "harness_error", None, fault=_told(error))
     return EpisodeRecord(
@@ -77,6 +79,7 @@ def run_episode(
         start_snapshot=start.digest,
         steps=tuple(records),
         outcome=outcome,
+        faults=fired,
         wall_s=time.perf_counter() - began,
     )
 

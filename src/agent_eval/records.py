@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from agent_eval.errors import RunFolderError
 from agent_eval.outcome import Outcome
-from agent_eval.types import MachineProbe, Timing
+from agent_eval.types import FiredFault, MachineProbe, Timing
 
 SCHEMA_VERSION = 1
 MANIFEST_NAME = "manifest.json"
@@ -76,6 +76,8 @@ class EpisodeRecord(_Record):
     start_snapshot: str
     steps: tuple[StepRecord, ...]
     outcome: Outcome
+    faults: tuple[FiredFault, ...] = ()
+    """Faults of the phone that showed, in order."""
     wall_s: float
     """Wall-clock seconds of the whole episode."""
 
@@ -101,7 +103,11 @@ class RunConfiguration(_Record):
     model_digest: str
     """SHA-256 over config, weights, tokenizer and template of the checkpoint."""
     device: str
-    """``sim``, or the serial of a phone."""
+    """``sim``, ``tcp``, or the serial of a phone."""
+    skin: str = "default"
+    """Name of the phones' skin, or ``random``."""
+    faults: tuple[str, ...] = ()
+    """Names of the phones' faults."""
     max_tokens: int
     """Most tokens of one reply."""
     thinking: bool

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import random
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
@@ -13,6 +14,10 @@ Scalar = bool | int | str
 
 # ----------------------------------------------------------------------------------------------------------------------
 # the phone, as its owner knows it
+
+
+OWN_PREFIX = "notifications/"
+"""Persisted paths to which the phone adds by itself: what appears there is never an agent's doing, what goes is."""
 
 
 class Change(NamedTuple):
@@ -67,8 +72,8 @@ class Snapshot:
 
     @property
     def persisted_digest(self) -> str:
-        """SHA-256 over the persisted part only, first 16 hex digits."""
-        return _digest(self.persisted)
+        """SHA-256 over the persisted part without what the phone adds by itself, first 16 hex digits."""
+        return _digest([pair for pair in self.persisted if not pair[0].startswith(OWN_PREFIX)])
 
 
 def _digest(value: Any) -> str:
@@ -90,6 +95,18 @@ class Skin:
     row_order: int = 0
     """0 for AOSP's order of rows in Settings; any other number seeds a vendor's own."""
 
+    @classmethod
+    def drawn(cls, seed: int) -> Skin:
+        """Draw a skin: language, size of text, density, wording and order of rows."""
+        rng = random.Random(f"skin {seed}")
+        return cls(
+            locale=rng.choice(("en", "en", "de", "zh")),
+            font_scale=rng.choice((0.85, 1.0, 1.0, 1.15, 1.3)),
+            density=rng.choice((280, 320, 320, 360, 400)),
+            wording=rng.choice(("", "wlan", "ascii", "typographic")),
+            row_order=rng.choice((0, rng.randrange(1, 1000))),
+        )
+
 
 @dataclass(frozen=True)
 class PhoneSetup:
@@ -105,6 +122,18 @@ class PhoneSetup:
     """Language, size of text, density, wording and order of rows."""
     faults: tuple[str, ...] = ()
     """Names of the faults that the phone has; ``device_sim.faults`` lists them."""
+
+
+@dataclass(frozen=True)
+class FiredFault:
+    """One time that a fault of the phone showed."""
+
+    at_ms: int
+    """Milliseconds of the phone's clock since the phone was prepared."""
+    fault: str
+    """Name of the fault."""
+    what: str
+    """What it did, in a few words."""
 
 
 # ----------------------------------------------------------------------------------------------------------------------

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import hashlib
 import json
 import platform
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agent_eval import __version__
+from agent_eval.conditions import ConditionedPhone, Conditions
 from agent_eval.contracts import Device, Instance, Model, PhoneControl, Policy, Task
-from agent_eval.errors import UnknownName
+from agent_eval.errors import OperatorError, UnknownName
 from agent_eval.records import RunConfiguration, RunManifest
 from agent_eval.types import PhoneSetup, Sampling
 
@@ -42,6 +44,10 @@ class RunOptions:
     thinking: bool
     stop_on_loop: bool
     max_episode_s: float | None
+    device: str = "sim"
+    """``sim``, ``tcp``, or the serial of a phone."""
+    skin: str = "default"
+    faults: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -83,6 +89,17 @@ def check_builds(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
+def check_faults(names: Sequence[str]) -> tuple[str, ...]:
+    """Return the faults by their names, without repetition.
+
+    Raises:
+        TaskFault: no such fault.
+    """
+    from agent_eval.device_sim.faults import fault_name
+
+    return tuple(dict.fromkeys(map(fault_name, names)))
+
+
 def find_checkpoint(model: str) -> Path:
     """Return the folder of a model: an embedded one by its name, any other by its path.
 
@@ -105,6 +122,74 @@ def open_sim() -> tuple[Device, PhoneControl]:
 
     phone = Phone(PhoneSetup(seed=0))
     return UiautomatorDevice(SimDevice(phone)), phone
+
+
+@contextlib.contextmanager
+def open_device(options: RunOptions, instances: Sequence[Instance]) -> Iterator[tuple[Device, PhoneControl]]:
+    """Open the device of a run: the simulated phone in this process or over adb, or a real phone by its serial.
+
+    Raises:
+        OperatorError: there is no such phone, or it cannot play one of the tasks, the skin or the faults.
+        DeviceFault: the phone or adb does not answer.
+    """
+    conditions = Conditions(options.skin, options.faults)
+    with _opened(options.device, conditions, instances) as (device, phone):
+        try:
+            yield device, ConditionedPhone(phone, conditions)
+        finally:
+            device.close()
+
+
+@contextlib.contextmanager
+def _opened(name: str, conditions: Conditions, instances: Sequence[Instance]) -> Iterator[tuple[Device, PhoneControl]]:
+    if name == "sim":
+        yield open_sim()
+    elif name == "tcp":
+        with open_tcp() as opened:
+            yield opened
+    else:
+        yield _open_real(name, conditions, instances)
+
+
+@contextlib.contextmanager
+def open_tcp() -> Iterator[tuple[Device, PhoneControl]]:
+    """Start a simulated phone that listens on a port, and reach it as any other: adb, adbutils and uiautomator2."""
+    from agent_eval.agent import UiautomatorDevice, adb
+    from agent_eval.agent.device import connect
+    from agent_eval.device_sim import Phone
+    from agent_eval.device_sim.serve import ServedPhone
+
+    with ServedPhone(Phone(PhoneSetup(seed=0))) as phone, adb.private_server() as adb_port:
+        client = connect(adb.attach(adb_port, phone.port), adb.QuickClient(adb_port))
+        try:
+            yield UiautomatorDevice(client), phone
+        finally:
+            client.stop_uiautomator()
+
+
+def _open_real(serial: str, conditions: Conditions, instances: Sequence[Instance]) -> tuple[Device, PhoneControl]:
+    from agent_eval.agent import UiautomatorDevice, adb
+    from agent_eval.agent.device import connect
+    from agent_eval.tasks import AdbPhone, playable
+
+    known = adb.phones(adb.USUAL_PORT)
+    if serial not in known:
+        raise UnknownName(
+            "device", serial, ["sim", "tcp", *known], hint="`adb devices` lists the phones that are ready"
+        )
+    if conditions != Conditions():
+        raise OperatorError(
+            f"the phone {serial!r} has its own skin and no faults to switch on", hint="use --device sim or tcp"
+        )
+    beyond = sorted({instance.task for instance in instances if not playable(instance.paths)})
+    if beyond:
+        able = sorted({instance.task for instance in instances} - set(beyond))
+        raise OperatorError(
+            f"a phone behind adb cannot be prepared for, or judged on, {', '.join(beyond)}",
+            hint=f"--tasks {','.join(able)}" if able else "use --device sim or tcp",
+        )
+    client = connect(serial, adb.client(adb.USUAL_PORT))
+    return UiautomatorDevice(client), AdbPhone(lambda line: str(client.shell(line).output))
 
 
 def open_policy(model: Model, sampling: Sampling) -> Policy:
@@ -145,7 +230,9 @@ def configuration_of(options: RunOptions, folder: Path, instances: Sequence[Inst
         seed=options.seed,
         model=options.model,
         model_digest=checkpoint_digest(folder),
-        device="sim",
+        device=options.device,
+        skin=options.skin,
+        faults=options.faults,
         max_tokens=options.max_tokens,
         thinking=options.thinking,
         stop_on_loop=options.stop_on_loop,

@@ -109,8 +109,9 @@ def test_a_compressed_dump_drops_containers_without_a_role_and_keeps_their_conte
 
 
 def test_the_depth_of_a_dump_is_limited(settings: Finger) -> None:
-    xml = settings.phone.hierarchy_xml(max_depth=3)
-    assert max(len(line) - len(line.lstrip()) for line in xml.split("\r\n")) == 2 * 3
+    for levels in (0, 3):
+        xml = settings.phone.hierarchy_xml(max_depth=levels)
+        assert max(len(line) - len(line.lstrip()) for line in xml.split("\r\n")) == 2 * (levels + 1)
 
 
 GOLDEN_SCREENS: dict[str, tuple[str, tuple[str, ...], dict[str, Scalar]]] = {

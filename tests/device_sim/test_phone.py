@@ -14,7 +14,7 @@ from tests.device_sim.conftest import Finger
 def test_every_icon_of_the_launcher_opens_its_app(make: Callable[..., Finger]) -> None:
     finger = make()
     for app in APPS.values():
-        if app.launchable:
+        if app.home_row:
             finger.phone.key("home")
             finger.tap(text=app.label)
             assert finger.phone.front.package == app.package
@@ -245,13 +245,19 @@ def test_a_snapshot_names_package_activity_screen_and_stack(settings: Finger) ->
     assert snapshot["ui/stack"] == "settings/home > settings/display > systemui/brightness"
 
 
-@pytest.mark.parametrize("package", sorted(package for package, app in APPS.items() if app.launchable))
+LISTED = sorted(package for package, app in APPS.items() if app.launchable and not app.hidden)
+
+
+@pytest.mark.parametrize("package", LISTED)
 def test_app_info_stops_an_app(package: str) -> None:
     finger = Finger(Phone(PhoneSetup(seed=2)))
     finger.phone.open_app(package)
     finger.phone.go_home()
+    finger.phone.swipe(360, 1000, 360, 400)
     finger.phone.long_press(*finger.center(text=APPS[package].label))
     finger.path("App info", "Force stop")
+    assert package in finger.phone.recents
+    finger.tap(text="OK")
     assert package not in finger.phone.recents
 
 

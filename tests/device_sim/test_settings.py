@@ -83,6 +83,7 @@ def test_joining_a_secured_network_needs_a_long_enough_password(make: Callable[.
     world = finger.phone.world
     nearby = str(world["wifi/nearby"]).split("|")
     world["wifi/open"], target = "", nearby[1]
+    world[f"wifi/password/{target}"] = "shorter password"
     finger.phone.open_app("com.android.settings", "com.android.settings.Settings$WifiSettingsActivity")
     finger.path(target)
     assert finger.phone.front.screen == "settings/wifi_password"

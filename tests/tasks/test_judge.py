@@ -401,6 +401,19 @@ def _declares(step: TraceStep) -> bool:
     return isinstance(step.reply, ToolCall) and isinstance(step.reply.action, TaskComplete | GiveUp)
 
 
+def test_a_notification_that_comes_is_the_phones_doing_and_one_that_goes_is_the_agents() -> None:
+    def play(*, arrives: bool) -> Trace:
+        there: dict[str, Scalar] = {} if arrives else {"notifications/1/title": "News"}
+        diary = Diary(SETTINGS, settings__wifi_on=False, **{k.replace("/", "__"): v for k, v in there.items()})
+        changed = "News" if arrives else None
+        diary.does("switch Wi-Fi", writes={"settings/wifi_on": True, "notifications/1/title": changed})
+        return diary.completes()
+
+    assert judge(WIFI_ON, play(arrives=True)).label == "success"
+    outcome = judge(WIFI_ON, play(arrives=False))
+    assert (outcome.label, facts(outcome).side_effects) == ("over_execution", ("notifications/1/title",))
+
+
 def test_the_fixtures_use_each_kind_of_reply() -> None:
     replies = [step.reply for _, _, play, _, _ in ROWS for step in play().steps]
     assert any(isinstance(reply, Malformed) for reply in replies)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from agent_eval.actions import (
@@ -17,11 +18,12 @@ from agent_eval.actions import (
     Wait,
 )
 from agent_eval.agent.prompt import plain
-from agent_eval.agent.screen import read_screen
+from agent_eval.agent.screen import ScreenWindow, read_screen, read_windows
 from agent_eval.errors import DeviceFault
 from agent_eval.types import ActionResult, Bounds, Element, Observation
 
 if TYPE_CHECKING:
+    import adbutils
     import uiautomator2
 
 APPS: dict[str, tuple[str, ...]] = {
@@ -49,6 +51,22 @@ def app_name(package: str) -> str:
     return _NAMES.get(package, package)
 
 
+def connect(serial: str, client: adbutils.AdbClient) -> uiautomator2.Device:
+    """Connect to a phone by its serial, through an adb server.
+
+    Raises:
+        DeviceFault: there is no such phone, or its uiautomator2 server does not start.
+    """
+    import uiautomator2
+
+    try:
+        return uiautomator2.Device(client.device(serial))
+    except _client_errors() as error:
+        raise DeviceFault(
+            f"cannot drive the phone {serial!r}: {error}", hint="`adb devices` must list it as `device`"
+        ) from error
+
+
 class UiautomatorDevice:
     """Implements ``contracts.Device`` over a ``uiautomator2.Device``.
 
@@ -58,12 +76,15 @@ class UiautomatorDevice:
 
     def __init__(self, client: uiautomator2.Device) -> None:
         self._client = client
+        # a phone in this process may hand out its windows as they are: the way through XML changes nothing but the time
+        self._windows: Callable[[], Sequence[ScreenWindow] | None] = getattr(client, "plain_windows", _no_windows)
         self._elements: tuple[Element, ...] = ()
         self._size: tuple[int, int] = (0, 0)
 
     def observe(self) -> Observation:
         """Read the screen; the numbers of its elements hold until the next call."""
-        observation = read_screen(self._dump(), _NAMES)
+        windows = self._windows()
+        observation = read_screen(self._dump(), _NAMES) if windows is None else read_windows(windows, _NAMES)
         self._elements = observation.elements
         return observation
 
@@ -105,7 +126,7 @@ class UiautomatorDevice:
             case OpenApp(app=name):
                 return self._open_app(name)
             case Wait():
-                self._client.sleep(_WAIT_S)
+                self._client.shell(f"sleep {_WAIT_S:g}")  # on the phone, whose clock may not be this machine's
                 return ActionResult("done", "Waited.", "wait")
             case TaskComplete() | GiveUp():
                 return ActionResult("done", "Declared.", action.name)
@@ -151,6 +172,10 @@ class UiautomatorDevice:
             width, height = self._client.window_size()
             self._size = (int(width), int(height))
         return self._size
+
+
+def _no_windows() -> None:
+    """Be a phone that is not in this process."""
 
 
 def _across(bounds: Bounds, direction: str) -> tuple[int, int, int, int]:

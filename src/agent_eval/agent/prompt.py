@@ -6,6 +6,7 @@ the task is restated with every screen, since most layers of the model see only 
 
 from __future__ import annotations
 
+import functools
 import re
 import unicodedata
 from typing import Any
@@ -30,6 +31,7 @@ _SIGNS = PLAIN_SIGNS | {ord("<"): "‹", ord(">"): "›"}
 """Plain signs for typographic ones; angle brackets are closed to what would read as a special token."""
 
 
+@functools.lru_cache(maxsize=8192)
 def plain(text: str, limit: int = MAX_LABEL) -> str:
     """Return a label as one line that cannot be taken for markup: what a phone or a person wrote is only data."""
     visible = "".join(" " if unicodedata.category(sign)[0] == "C" else sign for sign in text.translate(_SIGNS))

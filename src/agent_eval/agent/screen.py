@@ -1,4 +1,6 @@
-"""From a uiautomator window dump to a numbered list of elements. Knows nothing of prompts, models or devices.
+"""From the windows of a phone to a numbered list of elements. Knows nothing of prompts, models or devices.
+
+The windows come as a uiautomator dump, or as they are from a phone in this process; both are read the same way.
 
 Android screens put the words in children that cannot be tapped and the state on a switch that cannot be tapped either;
 the row around them takes the tap. As a screen reader does, an actionable node speaks for the silent nodes that it
@@ -7,9 +9,11 @@ groups: its first text is the label, the others the value, and a switch inside l
 
 from __future__ import annotations
 
+import functools
 import re
-from collections.abc import Iterator
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
 
 from lxml import etree
 
@@ -34,16 +38,65 @@ _ROLES = {
 }
 """Short class name of an actionable node to role; any other class is a ``row``."""
 
+_ACTIONABLE_CLASSES = frozenset({"EditText", "AutoCompleteTextView", "SeekBar"})
 _STATEFUL = {"switch": ("off", "on"), "checkbox": ("unchecked", "checked"), "radio": ("unchecked", "checked")}
 _CHROME_HEIGHT = 0.15
 """A window of the system UI at an edge and lower than this share of the screen is a bar, not content."""
 _KEYBOARD = re.compile(r"inputmethod|keyboard", re.IGNORECASE)
 _BOUNDS = re.compile(r"\[(-?\d+),(-?\d+)\]\[(-?\d+),(-?\d+)\]")
+_ILLEGAL = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""What XML cannot hold; a dump has dots instead (AccessibilityNodeInfoDumper#stripInvalidXMLChars)."""
 
-Node = Any  # lxml ships no types
+
+class ScreenNode(Protocol):
+    """One node of a window, as accessibility reports it."""
+
+    @property
+    def cls(self) -> str: ...
+    @property
+    def children(self) -> Sequence[ScreenNode]: ...
+    @property
+    def id(self) -> str: ...
+    @property
+    def text(self) -> str: ...
+    @property
+    def desc(self) -> str: ...
+    @property
+    def hint(self) -> str: ...
+    @property
+    def clickable(self) -> bool: ...
+    @property
+    def long_clickable(self) -> bool: ...
+    @property
+    def checkable(self) -> bool: ...
+    @property
+    def checked(self) -> bool: ...
+    @property
+    def enabled(self) -> bool: ...
+    @property
+    def focused(self) -> bool: ...
+    @property
+    def selected(self) -> bool: ...
+    @property
+    def password(self) -> bool: ...
+    @property
+    def scrollable(self) -> bool: ...
+    @property
+    def bounds(self) -> Bounds | None:
+        """What of it can be seen; None for nothing, here and below."""
+        ...
 
 
-def read_screen(xml: str, app_names: dict[str, str]) -> Observation:
+class ScreenWindow(Protocol):
+    """One window."""
+
+    @property
+    def package(self) -> str: ...
+    @property
+    def root(self) -> ScreenNode: ...
+
+
+def read_screen(xml: str, app_names: Mapping[str, str]) -> Observation:
     """Turn a window dump into an observation of the window that takes the input.
 
     Args:
@@ -60,146 +113,269 @@ def read_screen(xml: str, app_names: dict[str, str]) -> Observation:
         raise DeviceFault(
             f"the window dump is not XML: {error}", hint="is uiautomator running on the device?"
         ) from error
-    windows = [window for window in hierarchy if isinstance(window.tag, str)]
-    height = max((_bounds(window).bottom for window in windows), default=0)
-    keyboards = [window for window in windows if _KEYBOARD.search(window.get("package", ""))]
-    contents = [window for window in windows if window not in keyboards and not _is_chrome(window, height)]
+    windows = [_DumpedWindow(root.get("package", ""), _dumped(root)) for root in hierarchy if isinstance(root.tag, str)]
+    return read_windows(windows, app_names)
+
+
+def read_windows(windows: Iterable[ScreenWindow], app_names: Mapping[str, str]) -> Observation:
+    """Turn windows into an observation of the one that takes the input.
+
+    Args:
+        windows: As ``dumpWindowHierarchy`` lists them.
+        app_names: Package to the name that people use for it.
+
+    Raises:
+        DeviceFault: there is no window with content.
+    """
+    shown = [(window, bounds) for window in windows if (bounds := window.root.bounds) is not None]
+    height = max((bounds.bottom for _, bounds in shown), default=0)
+    keyboards = [bounds for window, bounds in shown if _is_keyboard(window.package)]
+    contents = [
+        window
+        for window, bounds in shown
+        if not _is_keyboard(window.package) and not _is_chrome(window.package, bounds, height)
+    ]
     if not contents:
         raise DeviceFault("the window dump shows no window with content", hint="is the screen on and unlocked?")
     window = contents[0]  # android.app.UiAutomation#getWindows: in descending order of their layer
-    covered = _bounds(keyboards[0]).top if keyboards else height
-    package = window.get("package", "")
-    found = [one for one in _elements(window, "") if one.bounds.center[1] < covered]
-    elements = tuple(Element(index, *one) for index, one in enumerate(found))
+    reader = _Reader(keyboards[0].top if keyboards else height)
+    reader.read(window.root)
     return Observation(
-        elements=elements,
-        app=app_names.get(package, package),
-        package=package,
+        elements=tuple(reader.found),
+        app=app_names.get(window.package, window.package),
+        package=window.package,
         keyboard_open=bool(keyboards),
-        scrollable=any(node.get("scrollable") == "true" for node in window.iter("node")),
+        scrollable=reader.scrollable,
     )
 
 
-class _Found(NamedTuple):
-    """An element that has no number yet."""
-
-    role: str
-    label: str
-    bounds: Bounds
-    states: tuple[str, ...]
-    value: str = ""
-
-
-def _elements(node: Node, context: str) -> Iterator[_Found]:
-    """Yield what can be acted on or read below a node, in document order.
+class _Reader:
+    """Reads one window, every node of it once or, where a row groups silent ones, twice.
 
     Args:
-        node: Where to look.
-        context: The description or first text around an unlabelled control, such as the time on an alarm's card.
+        covered: Where the keyboard begins, from the top of the screen.
     """
-    if node.get("visible-to-user", "true") == "false":
-        return
-    bounds = _bounds(node)
-    if bounds.right <= bounds.left or bounds.bottom <= bounds.top:
-        return
-    own = _own_label(node)
-    if _is_actionable(node):
-        found = _actionable(node, own, bounds, context)
-        if found.label:  # without words, description or name there is nothing that an agent could choose it by
-            yield found
-        around, silent = found.label, False
-    else:
-        if any(sign.isalnum() for sign in own) and not _has_actionable(node):
-            yield _Found("text", own, bounds, _states(node, "text"))
-        around = own or (_first_text(node) if _groups_one_item(node) else "") or context
-        silent = True
-    for child in node:
-        if silent or _has_actionable(child) or _is_actionable(child):
-            yield from _elements(child, around)
+
+    def __init__(self, covered: int) -> None:
+        self.found: list[Element] = []
+        self.scrollable = False
+        self._covered = covered
+        self._actionable: set[int] = set()  # nodes that can be acted on
+        self._acting_inside: set[int] = set()  # nodes with such a node below them
+
+    def read(self, root: ScreenNode) -> None:
+        """Note the elements of a window."""
+        self._look_inside(root)
+        self._elements(root, "", in_list=False)
+
+    def _look_inside(self, node: ScreenNode) -> bool:
+        """Note which nodes are actionable and which have such a node below them; tell whether it is one of either."""
+        acting = False
+        for child in node.children:
+            if child.bounds is not None and self._look_inside(child):
+                acting = True
+        if node.scrollable:
+            self.scrollable = True
+        if acting:
+            self._acting_inside.add(id(node))
+        if node.clickable or node.long_clickable or _short_class(node.cls) in _ACTIONABLE_CLASSES:
+            self._actionable.add(id(node))
+            return True
+        return acting
+
+    def _elements(self, node: ScreenNode, context: str, *, in_list: bool) -> None:
+        """Note what can be acted on or read at and below a node, in document order.
+
+        Args:
+            node: Where to look.
+            context: The description or first text around an unlabelled control, such as the time on an alarm's card.
+            in_list: Whether the node is a direct child of something that scrolls: exactly one item of a list.
+        """
+        bounds = node.bounds
+        if bounds is None or bounds.right <= bounds.left or bounds.bottom <= bounds.top:
+            return
+        own = _own_label(node)
+        if id(node) in self._actionable:
+            context = self._act(node, own, bounds, context)
+            if id(node) in self._acting_inside:
+                for child in node.children:
+                    if id(child) in self._acting_inside or id(child) in self._actionable:
+                        self._elements(child, context, in_list=node.scrollable)
+            return
+        if own and id(node) not in self._acting_inside and any(sign.isalnum() for sign in own):
+            self._add("text", own, bounds, _states(node, "text"))
+        context = own or (_first_text(node) if in_list else "") or context
+        for child in node.children:
+            if child.bounds is not None:
+                self._elements(child, context, in_list=node.scrollable)
+
+    def _act(self, node: ScreenNode, own: str, bounds: Bounds, context: str) -> str:
+        """Note a node that can be acted on by its own words, those that it groups, or those around it; return them.
+
+        One without words, description or name is left out: there is nothing that an agent could choose it by.
+        """
+        # a card around controls of its own does not speak for them, nor for the texts between them
+        parts: list[ScreenNode] = []
+        if not own or id(node) not in self._acting_inside:
+            self._silent_parts(node, parts)
+        texts = [label for part in parts if (label := _own_label(part))]
+        switch = node if node.checkable else next((part for part in parts if part.checkable), node)
+        role = _role(switch)
+        states = _states(switch, role)
+        if role in ("field", "slider"):
+            label = (
+                _legal(node.desc) or _legal(node.hint) or next(iter(texts), "") or context or _name(node)
+            )  # a field's own text is its value
+            value = _text(node)
+        else:
+            label = own or (texts.pop(0) if texts else "") or context or _name(node)
+            value = ", ".join(text for text in texts if text not in label)
+        if label:
+            self._add(role, label, bounds, states, value)
+        return label
+
+    def _silent_parts(self, node: ScreenNode, parts: list[ScreenNode]) -> None:
+        """Collect the descendants that an actionable node speaks for: those not actionable themselves."""
+        for child in node.children:
+            if child.bounds is not None and id(child) not in self._actionable:
+                parts.append(child)
+                if child.children:
+                    self._silent_parts(child, parts)
+
+    def _add(self, role: str, label: str, bounds: Bounds, states: tuple[str, ...], value: str = "") -> None:
+        if (bounds.top + bounds.bottom) // 2 < self._covered:
+            self.found.append(Element(len(self.found), role, label, bounds, states, value))
 
 
-def _actionable(node: Node, own: str, bounds: Bounds, context: str) -> _Found:
-    """Name a node that can be acted on by its own words, those that it groups, or those that stand around it."""
-    # a card around controls of its own does not speak for them, nor for the texts between them
-    parts = [] if own and _has_actionable(node) else list(_silent_parts(node))
-    texts = [label for label in (_own_label(part) for part in parts) if label]
-    switch = next((part for part in (node, *parts) if part.get("checkable") == "true"), node)
-    role = _role(switch)
-    states = _states(switch, role)
-    name = _id(node).rpartition("/")[2].replace("_", " ")
-    if role in ("field", "slider"):
-        label = node.get("content-desc") or node.get("hint") or next(iter(texts), "") or context or name
-        return _Found(role, label, bounds, states, node.get("text") or "")
-    label = own or (texts.pop(0) if texts else "") or context or name
-    return _Found(role, label, bounds, states, ", ".join(text for text in texts if text not in label))
+def _first_text(node: ScreenNode) -> str:
+    """Return the first words below a node; a container in a list holds one item, which they name."""
+    return next((label for below in _descendants(node) if (label := _own_label(below))), "")
 
 
-def _silent_parts(node: Node) -> Iterator[Node]:
-    """Yield the visible descendants that an actionable node speaks for: those not actionable themselves."""
-    for child in node:
-        if child.get("visible-to-user", "true") != "false" and not _is_actionable(child):
+def _descendants(node: ScreenNode) -> Iterator[ScreenNode]:
+    for child in node.children:
+        if child.bounds is not None:
             yield child
-            yield from _silent_parts(child)
+            yield from _descendants(child)
 
 
-def _is_actionable(node: Node) -> bool:
-    return (
-        node.get("clickable") == "true"
-        or node.get("long-clickable") == "true"
-        or _short_class(node) in ("EditText", "AutoCompleteTextView", "SeekBar")
-    )
+def _own_label(node: ScreenNode) -> str:
+    if not (node.text or node.desc):
+        return ""
+    return (_text(node) or _legal(node.desc)).strip()
 
 
-def _has_actionable(node: Node) -> bool:
-    return any(_is_actionable(below) for below in node.iterdescendants("node"))
+def _text(node: ScreenNode) -> str:
+    return "\u2022" * len(node.text) if node.password else _legal(node.text)
 
 
-def _groups_one_item(node: Node) -> bool:
-    """Tell whether a container holds one item of a list: exactly one of its texts is large enough to name it."""
-    return node.getparent() is not None and node.getparent().get("scrollable") == "true"
+@functools.lru_cache(maxsize=8192)
+def _legal(text: str) -> str:
+    return _ILLEGAL.sub(".", text)
 
 
-def _first_text(node: Node) -> str:
-    return next((label for label in (_own_label(below) for below in node.iterdescendants("node")) if label), "")
+def _name(node: ScreenNode) -> str:
+    return node.id.rpartition("/")[2].replace("_", " ")
 
 
-def _own_label(node: Node) -> str:
-    return (node.get("text") or node.get("content-desc") or "").strip()
+def _role(node: ScreenNode) -> str:
+    role = _ROLES.get(_short_class(node.cls), "row")
+    return "radio" if role == "button" and node.checkable else role
 
 
-def _role(node: Node) -> str:
-    role = _ROLES.get(_short_class(node), "row")
-    return "radio" if role == "button" and node.get("checkable") == "true" else role
-
-
-def _states(node: Node, role: str) -> tuple[str, ...]:
+def _states(node: ScreenNode, role: str) -> tuple[str, ...]:
+    if role not in _STATEFUL and node.enabled and not node.selected and not node.focused:
+        return ()
     states = []
     if role in _STATEFUL:
-        states.append(_STATEFUL[role][node.get("checked") == "true"])
-    if node.get("selected") == "true":
+        states.append(_STATEFUL[role][node.checked])
+    if node.selected:
         states.append("selected")
-    if role == "field" and node.get("focused") == "true":
+    if role == "field" and node.focused:
         states.append("focused")
-    if node.get("enabled") == "false":
+    if not node.enabled:
         states.append("disabled")
     return tuple(states)
 
 
-def _is_chrome(window: Node, height: int) -> bool:
-    bounds = _bounds(window)
+@functools.lru_cache(maxsize=1024)
+def _is_keyboard(package: str) -> bool:
+    return _KEYBOARD.search(package) is not None
+
+
+def _is_chrome(package: str, bounds: Bounds, height: int) -> bool:
     at_an_edge = bounds.top == 0 or bounds.bottom == height
     low = bounds.bottom - bounds.top < _CHROME_HEIGHT * height
-    return "systemui" in window.get("package", "") and at_an_edge and low
+    return "systemui" in package and at_an_edge and low
 
 
-def _short_class(node: Node) -> str:
-    return str(node.get("class", "")).rpartition(".")[2]
+@functools.lru_cache(maxsize=1024)
+def _short_class(cls: str) -> str:
+    return cls.rpartition(".")[2]
 
 
-def _id(node: Node) -> str:
-    return str(node.get("resource-id", ""))
+# ----------------------------------------------------------------------------------------------------------------------
+# dumps
+
+Xml = Any  # lxml ships no types
 
 
-def _bounds(node: Node) -> Bounds:
-    match = _BOUNDS.fullmatch(node.get("bounds", ""))
+@dataclass(slots=True)
+class _DumpedNode:
+    """A node of a dump; dots already stand for passwords and for what XML cannot hold."""
+
+    cls: str
+    children: tuple[_DumpedNode, ...]
+    id: str
+    text: str
+    desc: str
+    hint: str
+    clickable: bool
+    long_clickable: bool
+    checkable: bool
+    checked: bool
+    enabled: bool
+    focused: bool
+    selected: bool
+    scrollable: bool
+    bounds: Bounds
+    password: bool = False
+
+
+@dataclass(slots=True)
+class _DumpedWindow:
+    package: str
+    root: _DumpedNode
+
+
+def _dumped(node: Xml) -> _DumpedNode:
+    """Read a node and what can be seen below it."""
+    get = node.get
+    return _DumpedNode(
+        cls=get("class", ""),
+        children=tuple(
+            _dumped(child)
+            for child in node
+            if isinstance(child.tag, str) and child.get("visible-to-user", "true") != "false"
+        )
+        if len(node) and get("visible-to-user", "true") != "false"
+        else (),
+        id=get("resource-id", ""),
+        text=get("text", ""),
+        desc=get("content-desc", ""),
+        hint=get("hint", ""),
+        clickable=get("clickable") == "true",
+        long_clickable=get("long-clickable") == "true",
+        checkable=get("checkable") == "true",
+        checked=get("checked") == "true",
+        enabled=get("enabled") != "false",
+        focused=get("focused") == "true",
+        selected=get("selected") == "true",
+        scrollable=get("scrollable") == "true",
+        bounds=_bounds(get("bounds", "")),
+    )
+
+
+def _bounds(text: str) -> Bounds:
+    match = _BOUNDS.fullmatch(text)
     return Bounds(*(int(number) for number in match.groups())) if match else Bounds(0, 0, 0, 0)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import posixpath
-from collections.abc import Callable, Iterator, MutableMapping
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from dataclasses import dataclass
 from stat import S_IFDIR, S_IFREG
 
@@ -20,12 +20,18 @@ from agent_eval.types import Scalar
 SHARED = "/storage/emulated/0"
 _ALIASES = ("/sdcard", "/storage/self/primary", "/mnt/sdcard", "/mnt/user/0/primary", "/data/media/0")
 FOLDERS = ("/", "/data", "/data/app", "/data/data", "/data/local", "/data/local/tmp", "/dev", "/mnt", "/proc",
-           "/storage", "/storage/emulated", SHARED, "/system", "/system/bin", "/tmp", "/vendor")  # fmt: skip
+           "/storage", "/storage/emulated", SHARED, "/system", "/system/bin", "/tmp", "/vendor")  # fmt: skip  # noqa: S108
 """Folders that every phone has beside those of the shared storage."""
 READ_ONLY = ("/system", "/vendor", "/proc", "/dev")
 _BINARY = "sha256:"
 MOST_BYTES = 256 * 1024 * 1024
 """All files together; a client that sends more is told that the device is full."""
+MOST_ENTRIES = 4000
+"""Files and folders together; the same for more of them."""
+LONGEST_NAME, LONGEST_PATH = 255, 4096
+"""Bytes (NAME_MAX, PATH_MAX)."""
+LONGEST_TEXT = 1 << 16
+"""Bytes of a text that is persisted as itself; a longer one is persisted by its digest."""
 
 
 PROBLEMS = {
@@ -33,6 +39,7 @@ PROBLEMS = {
     "EEXIST": "File exists",
     "EINVAL": "Invalid argument",
     "EISDIR": "Is a directory",
+    "ENAMETOOLONG": "File name too long",
     "ENOENT": "No such file or directory",
     "ENOSPC": "No space left on device",
     "ENOTDIR": "Not a directory",
@@ -53,7 +60,8 @@ class FileProblem(Exception):
     def __init__(self, code: str, path: str) -> None:
         self.code = code
         self.path = path
-        super().__init__(f"{path}: {PROBLEMS[code]}")
+        self.reason = PROBLEMS[code]
+        super().__init__(f"{path}: {self.reason}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +82,8 @@ class Stat:
 
 def resolve(path: str, base: str = "/") -> str:
     """Return a path without aliases, dots and doubled slashes; ``..`` stops at the root, as on any POSIX system."""
+    if not path.isascii():
+        path = path.encode(errors="replace").decode()  # a name in UTF-8, whatever the client sent
     whole = posixpath.normpath(posixpath.join(base, path.replace("\x00", "")))
     if whole.startswith("//"):
         whole = whole[1:]
@@ -104,6 +114,7 @@ class Files:
         self._born_s = now_s()
         self._blobs: dict[str, bytes] = {}
         self._inner: dict[str, bytes] = {}
+        self._provided: dict[str, Callable[[], bytes]] = {}
         self._inner_folders = set(FOLDERS)
         self._modes: dict[str, int] = {}
         self._mtimes: dict[str, int] = {}
@@ -129,7 +140,8 @@ class Files:
         whole = resolve(path)
         content = self._content(whole)
         if content is not None:
-            mode = S_IFREG | self._modes.get(whole, 0o660 if whole.startswith(SHARED) else 0o644)
+            plain = 0o660 if whole.startswith(SHARED) else 0o755 if whole.startswith("/system/bin/") else 0o644
+            mode = S_IFREG | self._modes.get(whole, plain)
             return Stat(mode, len(content), self.mtime_s(whole))
         if self._has_folder(whole):
             return Stat(S_IFDIR | self._modes.get(whole, 0o771), 4096, self.mtime_s(whole))
@@ -168,9 +180,16 @@ class Files:
         """Yield a path and everything below it, folders before what they hold."""
         whole = resolve(path)
         yield whole
-        if self._has_folder(whole):
-            for name in self.names(whole):
-                yield from self.walk(posixpath.join(whole, name))
+        if not self._has_folder(whole):
+            return
+        start = whole.rstrip("/") + "/"
+        found: set[str] = set()
+        for known in self._known():
+            if known.startswith(start):
+                while len(known) > len(start) and known not in found:
+                    found.add(known)
+                    known = posixpath.dirname(known)  # a folder of the shared storage is known by what it holds
+        yield from sorted(found, key=lambda known: known.split("/"))
 
     # ------------------------------------------------------------------ writing
 
@@ -178,7 +197,7 @@ class Files:
         """Create or replace a file; its folder must exist.
 
         Raises:
-            FileProblem: ENOENT, ENOTDIR, EISDIR, EROFS or ENOSPC.
+            FileProblem: ENOENT, ENOTDIR, EISDIR, EROFS, ENAMETOOLONG or ENOSPC.
         """
         whole = resolve(path)
         if whole == "/dev/null":
@@ -186,13 +205,41 @@ class Files:
         self._check_parent(whole, path)
         if self._has_folder(whole):
             raise FileProblem("EISDIR", path)
-        if len(content) + self.used - len(self._content(whole) or b"") > MOST_BYTES:
+        before = self._content(whole)
+        if len(content) + self.used - len(before or b"") > MOST_BYTES or (before is None and self._is_full()):
             raise FileProblem("ENOSPC", path)
         self._store(whole, content)
         if mode is not None:
             self._modes[whole] = mode & 0o7777
         self._mtimes[whole] = self._now_s() if mtime_s is None else mtime_s
         self._changed()
+
+    @staticmethod
+    def is_writable(path: str) -> bool:
+        """Tell whether a path is in a part of the file system that can be changed."""
+        whole = resolve(path)
+        return whole != "/" and not any(whole == root or whole.startswith(root + "/") for root in READ_ONLY)
+
+    def append(self, path: str, content: bytes) -> None:
+        """Add to the end of a file, creating it when missing.
+
+        Raises:
+            FileProblem: as ``write``.
+        """
+        self.write(path, (self._content(resolve(path)) or b"") + content)
+
+    def provide(self, path: str, content: Callable[[], bytes]) -> None:
+        """Put a file in place that is made when it is read, as those below ``/proc`` are; nobody can change it."""
+        whole = resolve(path)
+        self._provided[whole] = content
+        above = posixpath.dirname(whole)
+        while above not in self._inner_folders:
+            self._inner_folders.add(above)
+            above = posixpath.dirname(above)
+
+    def _is_full(self) -> bool:
+        entries = sum(path.startswith(FILES + "/") for path in self._state)
+        return entries + len(self._inner) + len(self._inner_folders) >= MOST_ENTRIES
 
     @property
     def used(self) -> int:
@@ -204,7 +251,7 @@ class Files:
         """Create a folder.
 
         Raises:
-            FileProblem: EEXIST, ENOENT, ENOTDIR or EROFS.
+            FileProblem: EEXIST, ENOENT, ENOTDIR, EROFS, ENAMETOOLONG or ENOSPC.
         """
         whole = resolve(path)
         if self._has_folder(whole):
@@ -217,18 +264,25 @@ class Files:
         if parents and not self._has_folder(above):
             self.make_folder(above, parents=True)
         self._check_parent(whole, path)
-        if whole.startswith(SHARED + "/"):
-            self._state[self._key(whole) + "/"] = ""
-            self._state.pop(self._key(above) + "/", None)
-        else:
-            self._inner_folders.add(whole)
+        if self._is_full():
+            raise FileProblem("ENOSPC", path)
+        self._store_folder(whole)
         self._mtimes[whole] = self._now_s()
         self._changed()
 
+    def remember_times(self, times: Mapping[str, int]) -> None:
+        """Know when files of the shared storage were last written: path below it to seconds since the epoch."""
+        self._mtimes.update({f"{SHARED}/{path}": seconds for path, seconds in times.items()})
+
     def touch(self, path: str, mtime_s: int | None = None) -> None:
-        """Set the time of a file, creating it when missing."""
+        """Set the time of a file, creating it when missing.
+
+        Raises:
+            FileProblem: as ``write``.
+        """
         whole = resolve(path)
         if self.exists(whole):
+            self._check_writable(whole, path)
             self._mtimes[whole] = self._now_s() if mtime_s is None else mtime_s
             self._changed()
         else:
@@ -238,10 +292,11 @@ class Files:
         """Set the permission bits of a path.
 
         Raises:
-            FileProblem: ENOENT.
+            FileProblem: ENOENT or EROFS.
         """
         if not self.exists(path):
             raise FileProblem("ENOENT", path)
+        self._check_writable(resolve(path), path)
         self._modes[resolve(path)] = mode & 0o7777
 
     def remove(self, path: str, *, whole_tree: bool = False) -> None:
@@ -256,28 +311,48 @@ class Files:
         if whole in FOLDERS:
             raise FileProblem("EACCES", path)
         self._check_writable(whole, path)
-        if self._has_folder(whole):
-            if self.names(whole) and not whole_tree:
-                raise FileProblem("ENOTEMPTY", path)
-            for inside in reversed(list(self.walk(whole))):
-                self._drop(inside)
-        else:
-            self._drop(whole)
+        if not whole_tree and self._has_folder(whole) and self.names(whole):
+            raise FileProblem("ENOTEMPTY", path)
+        for inside in list(self.walk(whole)):
+            self._forget(inside)
+        self._keep_folder(posixpath.dirname(whole))
         self._changed()
 
     def rename(self, source: str, target: str) -> None:
-        """Move a file or folder; an existing file at the target is replaced.
+        """Move a file or folder; a file or empty folder of the same kind at the target is replaced.
 
         Raises:
-            FileProblem: ENOENT, ENOTDIR, EISDIR, EACCES, EINVAL or EROFS.
+            FileProblem: ENOENT, ENOTDIR, EISDIR, ENOTEMPTY, EACCES, EINVAL, EROFS or ENAMETOOLONG.
         """
         start, end = resolve(source), resolve(target)
+        if not self.exists(start):
+            raise FileProblem("ENOENT", source)
         if start == end:
             return
         if end.startswith(start + "/"):
             raise FileProblem("EINVAL", target)
-        self.copy(source, target, keep_times=True)
-        self.remove(start, whole_tree=True)
+        if start in FOLDERS:
+            raise FileProblem("EACCES", source)
+        self._check_writable(start, source)
+        self._check_parent(end, target)
+        if self.exists(end):
+            if self._has_folder(start) != self._has_folder(end):
+                raise FileProblem("EISDIR" if self._has_folder(end) else "ENOTDIR", target)
+            self.remove(end)
+        for inside in list(self.walk(start)):
+            place = end + inside[len(start) :]
+            mode, moment = self._modes.get(inside), self.mtime_s(inside)
+            content = self._content(inside)
+            self._forget(inside)
+            if content is None:
+                self._store_folder(place)
+            else:
+                self._store(place, content)
+            self._mtimes[place] = moment
+            if mode is not None:
+                self._modes[place] = mode
+        self._keep_folder(posixpath.dirname(start))
+        self._changed()
 
     def copy(self, source: str, target: str, *, keep_times: bool = False) -> None:
         """Copy a file or a folder with all that it holds to a new path.
@@ -308,6 +383,7 @@ class Files:
 
     def _known(self) -> Iterator[str]:
         yield from self._inner
+        yield from self._provided
         yield from self._inner_folders
         for path in self._state:
             if path.startswith(FILES + "/"):
@@ -317,7 +393,8 @@ class Files:
         if whole == "/dev/null":
             return b""
         if not whole.startswith(SHARED + "/"):
-            return self._inner.get(whole)
+            made = self._provided.get(whole)
+            return self._inner.get(whole) if made is None else made()
         value = self._state.get(self._key(whole))
         if value is None:
             return None
@@ -333,40 +410,59 @@ class Files:
         return any(path.startswith(start) for path in self._state)
 
     def _check_parent(self, whole: str, asked: str) -> None:
-        above = posixpath.dirname(whole)
+        above, name = posixpath.split(whole)
         self._check_writable(whole, asked)
+        if len(name.encode()) > LONGEST_NAME or len(whole.encode()) > LONGEST_PATH:
+            raise FileProblem("ENAMETOOLONG", asked)
         if not self._has_folder(above):
             raise FileProblem("ENOTDIR" if self._content(above) is not None else "ENOENT", asked)
 
     @staticmethod
     def _check_writable(whole: str, asked: str) -> None:
-        if whole == "/" or any(whole == root or whole.startswith(root + "/") for root in READ_ONLY):
+        if not Files.is_writable(whole):
             raise FileProblem("EROFS", asked)
+
+    def _store_folder(self, whole: str) -> None:
+        if whole.startswith(SHARED + "/"):
+            self._state[self._key(whole) + "/"] = ""
+            self._state.pop(posixpath.dirname(self._key(whole)) + "/", None)
+        else:
+            self._inner_folders.add(whole)
 
     def _store(self, whole: str, content: bytes) -> None:
         if not whole.startswith(SHARED + "/"):
             self._inner[whole] = content
             return
         key = self._key(whole)
-        try:
-            text = content.decode()
-        except UnicodeDecodeError:
-            text = _BINARY
-        if "\x00" in text or text.startswith(_BINARY):
+        text = _BINARY
+        if len(content) <= LONGEST_TEXT:
+            text = content.decode(errors="replace")
+        if "\x00" in text or text.startswith(_BINARY) or text.encode() != content:
             text = f"{_BINARY}{hashlib.sha256(content).hexdigest()}:{len(content)}"
             self._blobs[text] = content
+        before = self._state.get(key)
         self._state[key] = text
         self._state.pop(posixpath.dirname(key) + "/", None)
+        self._let_go(before)
 
-    def _drop(self, whole: str) -> None:
+    def _forget(self, whole: str) -> None:
         self._inner.pop(whole, None)
         self._inner_folders.discard(whole)
         self._modes.pop(whole, None)
         self._mtimes.pop(whole, None)
         if whole.startswith(SHARED + "/"):
             key = self._key(whole)
-            self._state.pop(key, None)
+            self._let_go(self._state.pop(key, None))
             self._state.pop(key + "/", None)
-            above = posixpath.dirname(key)
-            if above != FILES and not any(path.startswith(above + "/") for path in self._state):
-                self._state[above + "/"] = ""  # the folder outlives what it held
+
+    def _keep_folder(self, whole: str) -> None:
+        """Let a folder of the shared storage outlive what it held."""
+        if whole.startswith(SHARED + "/"):
+            key = self._key(whole) + "/"
+            if not any(path.startswith(key) for path in self._state):
+                self._state[key] = ""
+
+    def _let_go(self, value: Scalar | None) -> None:
+        """Forget the bytes behind a digest that no file has any more."""
+        if isinstance(value, str) and value in self._blobs and value not in self._state.values():
+            del self._blobs[value]

@@ -31,10 +31,21 @@ def escape(text: str) -> str:
     return text.replace("\r", "&#13;").replace("\n", "&#10;").replace("\t", "&#9;")
 
 
-def dump_all_windows(windows: Iterable[Window], *, compressed: bool = False, max_depth: int = 50) -> str:
-    """Return all windows, indented, with the attributes that uiautomator2's server adds."""
+def dump_all_windows(
+    windows: Iterable[Window], *, compressed: bool = False, max_depth: int = 50, rotation: int = 0
+) -> str:
+    """Return all windows, indented, with the attributes that uiautomator2's server adds.
+
+    Args:
+        windows: From the lowest to the highest.
+        compressed: Leave out containers without a role of their own.
+        max_depth: How many levels below the root of a window are shown.
+        rotation: How the phone is held, in quarter turns.
+    """
     parts = [_window(window.root, window.package, max_depth, compressed) for window in windows]
-    return "\r\n".join([HEADER, '<hierarchy rotation="0">', *filter(None, parts), "</hierarchy>"])
+    if not parts:  # uiautomator2 tells by this form that there is no window
+        return f'{HEADER}\r\n<hierarchy rotation="{rotation}" />'
+    return "\r\n".join([HEADER, f'<hierarchy rotation="{rotation}">', *filter(None, parts), "</hierarchy>"])
 
 
 _written: weakref.WeakKeyDictionary[View, dict[tuple[str, int, bool], str]] = weakref.WeakKeyDictionary()
@@ -46,14 +57,14 @@ def _window(root: View, package: str, max_depth: int, compressed: bool) -> str:
     key = (package, max_depth, compressed)
     if key not in forms:
         lines: list[str] = []
-        _write(lines, root, 0, package, 1, max_depth, compressed, plain=False)
+        _write(lines, root, 0, package, 1, max_depth + 1, compressed, plain=False)
         forms[key] = "\r\n".join(lines)
     return forms[key]
 
 
-def dump_active_window(window: Window, *, compressed: bool = False) -> str:
+def dump_active_window(window: Window, *, compressed: bool = False, rotation: int = 0) -> str:
     """Return one window in one line."""
-    lines = [HEADER, '<hierarchy rotation="0">']
+    lines = [HEADER, f'<hierarchy rotation="{rotation}">']
     _write(lines, window.root, 0, window.package, 0, 1000, compressed, plain=True)
     lines.append("</hierarchy>")
     return "".join(lines)

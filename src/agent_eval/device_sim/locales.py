@@ -27,12 +27,20 @@ class Locale:
     short_weekdays: tuple[str, ...]
     short_months: tuple[str, ...]
     twelve_hours: bool = False
+    halves: tuple[str, str] = ("AM", "PM")
+    """What the halves of the day are called where a clock has twelve hours."""
+    with_half: str = "{face} {half}"
+    wifi: str = ""
+    """The language's own word for Wi-Fi, where it has one (wifi_settings_title in AOSP's translations)."""
 
     def time_of_day(self, hour: int, minute: int) -> str:
         """Format a time of day."""
-        if self.twelve_hours:
-            return f"{hour % 12 or 12}:{minute:02d} {'PM' if hour >= 12 else 'AM'}"
-        return f"{hour:02d}:{minute:02d}"
+        face = self.face(hour, minute)
+        return self.with_half.format(face=face, half=self.halves[hour >= 12]) if self.twelve_hours else face
+
+    def face(self, hour: int, minute: int) -> str:
+        """Format a time of day as the status bar does, which leaves out the half of the day."""
+        return f"{hour % 12 or 12}:{minute:02d}" if self.twelve_hours else f"{hour:02d}:{minute:02d}"
 
     def date(self, day: date, style: DateStyle) -> str:
         """Format a date."""
@@ -63,6 +71,7 @@ LOCALES: Mapping[str, Locale] = MappingProxyType({
          "weekday": "{weekday}, {day}. {mon}", "month": "{month} {year}"},
         ("Mo", "Di", "Mi", "Do", "Fr", "Sa", "So"),
         ("Jan.", "Feb.", "März", "Apr.", "Mai", "Juni", "Juli", "Aug.", "Sept.", "Okt.", "Nov.", "Dez."),
+        wifi="WLAN",
     ),
     "zh": Locale(
         "zh-CN", "中文（简体）", _CHINESE_MONTHS,
@@ -70,6 +79,7 @@ LOCALES: Mapping[str, Locale] = MappingProxyType({
         {"short": "{year}年{number}月{day}日", "long": "{year}年{number}月{day}日{weekday}",
          "weekday": "{number}月{day}日{weekday}", "month": "{year}年{number}月"},
         ("周一", "周二", "周三", "周四", "周五", "周六", "周日"), _CHINESE_MONTHS,
+        halves=("上午", "下午"), with_half="{half}{face}", wifi="WLAN",
     ),
 })  # fmt: skip
 """Every locale that the phone can be set to."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from agent_eval.device_sim.locales import LOCALES
-from agent_eval.device_sim.schema import Fields, Kind, Schema
+from agent_eval.device_sim.schema import PERMISSION, Fields, Kind, Schema
 from agent_eval.device_sim.screen import App, Draw, last_id_path
 from agent_eval.device_sim.ui import DEFAULT_DENSITY
 from agent_eval.errors import TaskFault
@@ -32,6 +32,7 @@ def schema_of(apps: Iterable[App]) -> Schema:
     for app in apps:
         paths.update(app.paths)
         records.update(app.records)
+        paths.update({f"permissions/{app.package}/{name}": PERMISSION for name in app.permissions})
     return Schema(paths, records)
 
 
@@ -83,15 +84,15 @@ def draw(setup: PhoneSetup, apps: Iterable[App], schema: Schema) -> Profile:
     world.update({f"skin/{name}": value for name, value in _drawn_by(setup.skin).items()})
     now = datetime.fromtimestamp(start, UTC)
     for app in apps:
+        state.update({f"permissions/{app.package}/{name}": "granted" for name in app.permissions})
         if app.draw is not None:
             app.draw(Draw(setup.seed, app.package, state, world, now))
-    _complete_records(state, schema)
+    numbered = _complete_records(state, schema)
     _override(state, world, setup.state, schema)
-    for path in state:
-        record = schema.record_of(path)
-        if record:
-            last = last_id_path(record.prefix)
-            world[last] = max(int(world.get(last, 0)), record.number)
+    numbered |= {(record.prefix, record.number) for path in setup.state if (record := schema.record_of(path))}
+    for prefix, number in sorted(numbered):
+        last = last_id_path(prefix)
+        world[last] = max(int(world.get(last, 0)), number)
     return Profile(state=state, world=world, epoch_ms=int(start) * 1000)
 
 
@@ -118,12 +119,15 @@ def _drawn_by(skin: Skin) -> dict[str, Scalar]:
     return found
 
 
-def _complete_records(state: dict[str, Scalar], schema: Schema) -> None:
-    """Give every drawn record the fields that its drawing left out."""
+def _complete_records(state: dict[str, Scalar], schema: Schema) -> set[tuple[str, int]]:
+    """Give every drawn record the fields that its drawing left out; return prefix and number of each."""
     numbered = {(record.prefix, record.number) for path in state if (record := schema.record_of(path))}
     for prefix, number in sorted(numbered):
-        for path, value in schema.fresh_record(prefix, number).items():
-            state.setdefault(path, value)
+        start = f"{prefix}/{number}/"
+        for name, kind in schema.records[prefix].items():
+            if start + name not in state:
+                state[start + name] = kind.start
+    return numbered
 
 
 def _override(state: dict[str, Scalar], world: dict[str, Scalar], wanted: Mapping[str, Scalar], schema: Schema) -> None:

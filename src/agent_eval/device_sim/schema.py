@@ -17,7 +17,7 @@ from agent_eval.types import Scalar
 FILES = "files"
 """Prefix of the shared storage, ``/storage/emulated/0`` in the phone's shell: path to content, see ``files.py``."""
 
-_RECORD_PATH = re.compile(r"(.+)/([1-9][0-9]{0,5})/([a-z_]+)")
+_RECORD_NUMBER = re.compile(r"[1-9][0-9]{0,5}")
 _FILE_PATH = re.compile(r"files(/[^/\x00]+)+/?")
 
 
@@ -62,6 +62,8 @@ YES_NO, TEXT = Kind(bool), Kind(str)
 COUNT = Kind(int, 0, 1_000_000_000)
 MOMENT = Kind(int, 0, 1 << 40)
 """A point in time in seconds since the epoch."""
+PERMISSION = Kind(str, among=("granted", "ask", "denied", "blocked"))
+"""Of an app and a runtime permission: denied once it asks again, denied twice it is blocked and never asks."""
 
 Fields = Mapping[str, Kind]
 
@@ -88,10 +90,12 @@ class Schema:
 
     def record_of(self, path: str) -> RecordPath | None:
         """Split the path of a record's field, or return None for any other path."""
-        match = _RECORD_PATH.fullmatch(path)
-        if match and match[3] in self.records.get(match[1], ()):
-            return RecordPath(match[1], int(match[2]), match[3])
-        return None
+        head, _, name = path.rpartition("/")
+        prefix, _, number = head.rpartition("/")
+        fields = self.records.get(prefix)
+        if fields is None or name not in fields or not _RECORD_NUMBER.fullmatch(number):
+            return None
+        return RecordPath(prefix, int(number), name)
 
     def fresh_record(self, prefix: str, number: int) -> dict[str, Scalar]:
         """Return all fields of a new record at their initial values, by path."""

@@ -7,16 +7,21 @@ inside the callbacks of views. Knows neither layout nor any particular app.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping, MutableMapping
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import Protocol
 
 from agent_eval.device_sim.files import Files
 from agent_eval.device_sim.locales import DateStyle, Locale
+from agent_eval.device_sim.paths import Paths
 from agent_eval.device_sim.schema import FILES, Fields, Kind
 from agent_eval.device_sim.ui import View
 from agent_eval.types import Bounds, Scalar
+
+
+WRITTEN = "written/"
+"""Prefix of transient values that say when a drawn file of the shared storage was last written."""
 
 
 @dataclass(slots=True)
@@ -38,6 +43,37 @@ class Screen:
     """A window of its own size above the page below; a touch outside closes it."""
     package: str = ""
     """Package that owns the window, where it is not the app's own."""
+    on_open: Callable[[Ui], object] | None = None
+    """Called once, when the page is put on top."""
+    on_back: Callable[[Ui], bool] | None = None
+    """Asked before the back key closes the page; True means that it answered the key and the page stays."""
+    modal: bool = False
+    """A dialog that a touch outside does not close."""
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """What an app keeps in the notification shade for as long as it is busy: it cannot be swiped away."""
+
+    title: str
+    text: str
+    on_tap: Callable[[], object]
+    actions: tuple[tuple[str, Callable[[], object]], ...] = ()
+    """Buttons: what they say and do."""
+    urgent: bool = False
+    """Shown on top of whatever is in front, too."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wake:
+    """When an app wants to be woken by the phone's clock."""
+
+    prefix: str
+    """Persisted paths that decide the moment."""
+    due: Callable[[Host], int | None]
+    """Return the next moment in milliseconds since the epoch, or None."""
+    ring: Callable[[Host], object]
+    """Called at that moment."""
 
 
 class Draw:
@@ -80,9 +116,17 @@ class Draw:
             self.state[f"{prefix}/{number}/{name}"] = value
         return number
 
-    def file(self, path: str, text: str) -> None:
-        """Put a text file into the shared storage, at a path such as ``Download/list.txt``; its folders come along."""
+    def file(self, path: str, text: str, *, mtime_s: int = 0) -> None:
+        """Put a text file into the shared storage, at a path such as ``Download/list.txt``; its folders come along.
+
+        Args:
+            path: Where, below the shared storage.
+            text: What it holds.
+            mtime_s: When it was last written, in seconds since the epoch; 0 for the moment at which the phone starts.
+        """
         self.state[f"{FILES}/{path}"] = text
+        if mtime_s:
+            self.world[f"{WRITTEN}{path}"] = mtime_s
 
     def folder(self, path: str) -> None:
         """Put an empty folder into the shared storage."""
@@ -120,13 +164,19 @@ class App:
     """Fill the app's part of a fresh phone."""
     strings: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """Locale to English text to its translation."""
+    ongoing: Callable[[Ui], Sequence[Notice]] | None = None
+    """Notifications that follow from what the app is doing right now; asked on every screen, so it must be quick."""
+    wake: Wake | None = None
+    permissions: tuple[str, ...] = ()
+    """Runtime permissions that it uses, such as ``CAMERA``: persisted as ``permissions/<package>/<name>``, granted unless
+    its ``draw`` says otherwise."""
 
 
 class Host(Protocol):
     """The part of the phone that apps may use."""
 
-    state: dict[str, Scalar]
-    world: dict[str, Scalar]
+    state: Paths
+    world: Paths
     files: Files
     clipboard: str
 
@@ -146,11 +196,21 @@ class Host(Protocol):
     def remove(self, prefix: str) -> None: ...
     def open_page(self, screen: str, variables: Mapping[str, Scalar]) -> None: ...
     def close_page(self) -> None: ...
+    def tell_page(self, variables: Mapping[str, Scalar]) -> None: ...
+    def hide_keyboard(self) -> None: ...
     def open_app(self, package: str, activity: str | None = None) -> bool: ...
     def dismiss_task(self, package: str) -> None: ...
     def show_toast(self, text: str) -> None: ...
     def go_home(self) -> None: ...
     def after(self, milliseconds: int, action: Callable[[], object]) -> None: ...
+    @property
+    def front_package(self) -> str: ...
+    def owner_of(self, screen: str) -> str: ...
+    def notify(self, package: str, title: str, text: str) -> int: ...
+    def heads_up(self, package: str, title: str, text: str) -> int: ...
+    def hide_heads_up(self) -> None: ...
+    def open_shade(self, settings: bool = False) -> None: ...
+    def clear_data(self, package: str) -> None: ...
 
 
 class Ui:
@@ -194,9 +254,7 @@ class Ui:
 
     def ids(self, prefix: str) -> list[int]:
         """Return the ids of the records stored as ``prefix/<id>/...``, ascending."""
-        start = prefix + "/"
-        found = {path[len(start) :].split("/", 1)[0] for path in self.host.state if path.startswith(start)}
-        return sorted(int(name) for name in found if name.isdigit())
+        return list(self.host.state.numbers(prefix))
 
     def new_id(self, prefix: str) -> int:
         """Take the next number for a record of one kind; a number is never used twice."""
@@ -238,6 +296,10 @@ class Ui:
         """Keep a transient value for the phone as a whole."""
         self.host.world[path] = value
 
+    def notify(self, title: str, text: str) -> int:
+        """Post a notification of this app; return its number."""
+        return self.host.notify(self.host.owner_of(self.page.screen), title, text)
+
     # ------------------------------------------------------------------ words
     def say(self, english: str, **values: Scalar) -> str:
         """Return a text of the app in the phone's language; ``{name}`` stands for a value."""
@@ -247,7 +309,7 @@ class Ui:
     @property
     def wifi(self) -> str:
         """The word for Wi-Fi as this phone's skin has it; AOSP writes a non-breaking hyphen."""
-        return wifi_word(self.host.world)
+        return wifi_word(self.host.world, self.host.locale.wifi)
 
     def time_of_day(self, hour: int, minute: int) -> str:
         """Format a time of day as the phone's locale does."""
@@ -274,13 +336,16 @@ class Ui:
         """Put a page on top of this one."""
         self.host.open_page(screen, variables)
 
-    def close(self) -> None:
-        """Close the page on top."""
+    def close(self, **answers: Scalar) -> None:
+        """Close the page on top; its answers become variables of the page below, as the result of an Android activity."""
         self.host.close_page()
+        if answers:
+            self.host.tell_page(answers)
 
 
-def wifi_word(world: Mapping[str, Scalar]) -> str:
-    """Return a phone's word for Wi-Fi: the skin's wording, else one of the two spellings that its seed drew."""
-    if world.get("skin/wording") == "wlan":
-        return "WLAN"
+def wifi_word(world: Mapping[str, Scalar], usual: str = "") -> str:
+    """Return a phone's word for Wi-Fi: the skin's, the language's, or the spelling of two that its seed drew."""
+    wording = world.get("skin/wording")
+    if wording == "wlan" or (usual and not wording):
+        return usual or "WLAN"
     return "Wi-Fi" if world.get("skin/ascii_hyphen") else "Wi\u2011Fi"

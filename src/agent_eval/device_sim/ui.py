@@ -8,6 +8,8 @@ place among its siblings, so the numbering in a dump has gaps, as on a real phon
 from __future__ import annotations
 
 import functools
+import math
+import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -24,9 +26,11 @@ _ENDLESS = 1 << 20
 
 NOWHERE = Bounds(0, 0, 0, 0)
 Arrange = Literal["frame", "column", "row"]
+Direction = Literal["left", "right", "up", "down"]
 Pad = tuple[int, int, int, int]
 
 
+@functools.lru_cache(maxsize=1024)
 def dp(length: float) -> int:
     """Convert density-independent pixels to pixels."""
     return round(length * DENSITY)
@@ -67,8 +71,8 @@ class Display:
 
     @property
     def canvas(self) -> Bounds:
-        """The whole screen in layout pixels."""
-        return Bounds(0, 0, round(self.width / self.scale), round(self.height / self.scale))
+        """The whole screen in layout pixels; the last one may be cut."""
+        return Bounds(0, 0, math.ceil(self.width / self.scale), math.ceil(self.height / self.scale))
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,12 +86,15 @@ class Field:
     """Most characters, or 0 for no limit."""
     select_on_focus: bool = False
     """Focusing selects everything, so that typing replaces it."""
+    multiline: bool = False
+    """The keyboard's action key starts a new line."""
 
     def accept(self, text: str) -> str:
         """Return the part of a text that the field keeps."""
         if self.numeric:
             text = "".join(character for character in text if character in "0123456789")
-        text = text.replace("\n", " ")
+        if not self.multiline:
+            text = text.replace("\n", " ")
         return text[: self.max_length] if self.max_length else text
 
 
@@ -135,6 +142,14 @@ class View:
     on_hold: Callable[[], object] | None = None
     on_slide: Callable[[float], object] | None = None
     """Called with the finger's position along the view, 0 to 1, when touched and while dragged."""
+    on_swipe: Callable[[Direction], bool] | None = None
+    """Called with the direction of a swipe that begins on it; True takes the swipe from the lists below."""
+    on_drop: Callable[[float, float], object] | None = None
+    """Called with where a finger that began on it was lifted; takes the swipe from the lists below."""
+    on_submit: Callable[[], object] | None = None
+    """Of an input field: called by the keyboard's action key instead of going to the next field."""
+    on_pinch: Callable[[float], object] | None = None
+    """Called with the ratio of the distances of two fingers, after a pinch over the view."""
     slide_inset: int = 0
     """Pixels at each end where a slider's thumb stops."""
     level: float = 0.0
@@ -165,6 +180,14 @@ class View:
 # text
 
 _NARROW, _SLIM, _WIDE = frozenset("ijl.,:;'|!· "), frozenset('ftrI()[]-\u2011"/'), frozenset("mwMW@%—…")
+_NEVER_FIRST = frozenset("，。、！？；：）》」』”’…")
+"""Chinese punctuation that no line begins with."""
+
+
+@functools.lru_cache(maxsize=4096)
+def full_width(character: str) -> bool:
+    """Tell whether a character fills a square, as Chinese ones and emoji do."""
+    return character >= "\u1100" and unicodedata.east_asian_width(character) in ("W", "F")
 
 
 @functools.lru_cache(maxsize=8192)
@@ -180,6 +203,8 @@ def text_width(text: str, size: int) -> int:
             total += 86
         elif character.isupper():
             total += 66
+        elif full_width(character):
+            total += 100
         else:
             total += 56
     return (total * size + 99) // 100
@@ -187,19 +212,40 @@ def text_width(text: str, size: int) -> int:
 
 @functools.lru_cache(maxsize=8192)
 def text_lines(text: str, size: int, width: int) -> tuple[str, ...]:
-    """Break a text at spaces so that each line fits the width; a single longer word stays whole."""
+    """Break a text at spaces, and between Chinese characters, so that each line fits; a longer word stays whole."""
     lines = []
     for paragraph in text.split("\n"):
         line = ""
-        for word in paragraph.split(" "):
-            longer = f"{line} {word}" if line else word
+        for glue, piece in _pieces(paragraph):
+            longer = line + glue + piece if line else piece
             if line and text_width(longer, size) > width:
                 lines.append(line)
-                line = word
+                line = piece
             else:
                 line = longer
         lines.append(line)
     return tuple(lines)
+
+
+def _pieces(paragraph: str) -> Iterator[tuple[str, str]]:
+    """Yield what no line break may part, and what goes before each piece: words, and single Chinese characters."""
+    for position, word in enumerate(paragraph.split(" ")):
+        glue = " " if position else ""
+        start = 0
+        if not word.isascii():
+            for place in range(1, len(word)):
+                before, after = word[place - 1], word[place]
+                if (full_width(before) or full_width(after)) and after not in _NEVER_FIRST:
+                    yield glue, word[start:place]
+                    glue, start = "", place
+        yield glue, word[start:]
+
+
+@functools.lru_cache(maxsize=8192)
+def text_extent(text: str, size: int, width: int) -> tuple[int, int]:
+    """Return how wide and how high a text is when its lines are to fit a width."""
+    lines = text_lines(text, size, width)
+    return max(text_width(line, size) for line in lines), len(lines) * line_height(size)
 
 
 def line_height(size: int) -> int:
@@ -230,7 +276,7 @@ def lay_out(root: View, area: Bounds, display: Display = Display()) -> list[View
     top = area.top + int((area.bottom - area.top - height) * root.align[1])
     _place(root, left, top, width, height, area, scrolling)
     if display.scale != 1.0:
-        _to_display(root, display.scale)
+        _to_display(root, display.scale, display.bounds)
     return scrolling
 
 
@@ -246,16 +292,17 @@ def _enlarge_text(view: View, font_scale: float) -> bool:
     return holds_text
 
 
-def _to_display(view: View, scale: float) -> None:
+def _to_display(view: View, scale: float, panel: Bounds) -> None:
     view.rect = _scaled(view.rect, scale)
     view.slide_inset = round(view.slide_inset * scale)
     if view.bounds is not None:
-        view.bounds = _scaled(view.bounds, scale)
+        left, top, right, bottom = _scaled(view.bounds, scale)
+        view.bounds = Bounds(left, top, min(right, panel.right), min(bottom, panel.bottom))
         if view.bounds.left >= view.bounds.right or view.bounds.top >= view.bounds.bottom:
             view.bounds = None
             return
         for child in view.children:
-            _to_display(child, scale)
+            _to_display(child, scale, panel)
 
 
 def _scaled(bounds: Bounds, scale: float) -> Bounds:
@@ -263,85 +310,119 @@ def _scaled(bounds: Bounds, scale: float) -> Bounds:
 
 
 def _measure(view: View, most_width: int, most_height: int) -> tuple[int, int]:
+    """Give a view and all below it the size that each asks for."""
     left, top, right, bottom = view.pad
-    inner_width = (view.width if view.width >= 0 else most_width) - left - right
-    inner_height = (view.height if view.height >= 0 else most_height) - top - bottom
-    across, down = 0, 0
+    width, height = view.width, view.height
     children = view.children
     if children:
+        inner_width = (width if width >= 0 else most_width) - left - right
+        inner_height = (height if height >= 0 else most_height) - top - bottom
         if view.arrange == "column":
-            space = _ENDLESS if view.scroll else inner_height
-            shares = 0
-            down = view.gap * (len(children) - 1)
-            for child in children:
-                if child.weight:
-                    shares += child.weight
-                    continue
-                width, height = _measure(child, inner_width, max(space - down, 0))
-                down += height
-                across = max(across, width)
-            if shares:
-                left_over = max(space - down, 0)
-                for child in children:
-                    if child.weight:
-                        width, height = _measure(child, inner_width, left_over * child.weight // shares)
-                        child.measured = (width, left_over * child.weight // shares)
-                        across = max(across, width)
-                down = max(down, inner_height)
+            across, down = _measure_column(view, children, inner_width, inner_height)
         elif view.arrange == "row":
-            space = _ENDLESS if view.scroll else inner_width
-            shares = 0
-            across = view.gap * (len(children) - 1)
-            for child in children:
-                if child.weight:
-                    shares += child.weight
-                    continue
-                width, height = _measure(child, max(space - across, 0), inner_height)
-                across += width
-                down = max(down, height)
-            if shares:
-                left_over = max(space - across, 0)
-                for child in children:
-                    if child.weight:
-                        width, height = _measure(child, left_over * child.weight // shares, inner_height)
-                        child.measured = (left_over * child.weight // shares, height)
-                        down = max(down, height)
-                across = max(across, inner_width)
+            across, down = _measure_row(view, children, inner_width, inner_height)
         else:
+            across = down = 0
             for child in children:
-                width, height = _measure(child, inner_width, inner_height)
-                across, down = max(across, width), max(down, height)
-    elif view.text or view.hint:
-        lines = text_lines(view.text or view.hint, view.size, max(inner_width, 1))
-        across = max(text_width(line, view.size) for line in lines)
-        down = len(lines) * line_height(view.size)
-    width = view.width
+                child_width, child_height = _measure(child, inner_width, inner_height)
+                if child_width > across:
+                    across = child_width
+                if child_height > down:
+                    down = child_height
+    elif (width == WRAP or height == WRAP) and (view.text or view.hint):
+        inner_width = (width if width >= 0 else most_width) - left - right
+        across, down = text_extent(view.text or view.hint, view.size, inner_width if inner_width > 1 else 1)
+    else:
+        across = down = 0
     if width < 0:
-        width = most_width if width == MATCH else min(across + left + right, most_width)
-    height = view.height
+        width = across + left + right if width == WRAP else most_width
+        if width > most_width:
+            width = most_width
     if height < 0:
-        height = most_height if height == MATCH else min(down + top + bottom, most_height)
+        height = down + top + bottom if height == WRAP else most_height
+        if height > most_height:
+            height = most_height
     view.measured = (width, height)
     return view.measured
 
 
+def _measure_column(view: View, children: Sequence[View], inner_width: int, inner_height: int) -> tuple[int, int]:
+    space = _ENDLESS if view.scroll else inner_height
+    across = shares = 0
+    down = view.gap * (len(children) - 1)
+    for child in children:
+        if child.weight:
+            shares += child.weight
+            continue
+        width, height = _measure(child, inner_width, space - down if space > down else 0)
+        down += height
+        if width > across:
+            across = width
+    if shares:
+        left_over = max(space - down, 0)
+        for child in children:
+            if child.weight:
+                width, _ = _measure(child, inner_width, left_over * child.weight // shares)
+                child.measured = (width, left_over * child.weight // shares)
+                across = max(across, width)
+        down = max(down, inner_height)
+    return across, down
+
+
+def _measure_row(view: View, children: Sequence[View], inner_width: int, inner_height: int) -> tuple[int, int]:
+    space = _ENDLESS if view.scroll else inner_width
+    down = shares = 0
+    across = view.gap * (len(children) - 1)
+    for child in children:
+        if child.weight:
+            shares += child.weight
+            continue
+        width, height = _measure(child, space - across if space > across else 0, inner_height)
+        across += width
+        if height > down:
+            down = height
+    if shares:
+        left_over = max(space - across, 0)
+        for child in children:
+            if child.weight:
+                _, height = _measure(child, left_over * child.weight // shares, inner_height)
+                child.measured = (left_over * child.weight // shares, height)
+                down = max(down, height)
+        across = max(across, inner_width)
+    return across, down
+
+
+_new_tuple = tuple.__new__
+
+
 def _place(view: View, left: int, top: int, width: int, height: int, clip: Bounds, scrolling: list[View]) -> None:
+    """Give a view and all below it their rectangles; what is clipped away keeps no bounds, here and below."""
     right, bottom = left + width, top + height
-    view.rect = Bounds(left, top, right, bottom)
-    seen = Bounds(
-        left if left > clip.left else clip.left,
-        top if top > clip.top else clip.top,
-        right if right < clip.right else clip.right,
-        bottom if bottom < clip.bottom else clip.bottom,
-    )
-    if seen.left >= seen.right or seen.top >= seen.bottom:
-        return  # clipped away: bounds stay None, here and below
+    rect = view.rect = _new_tuple(Bounds, (left, top, right, bottom))  # twice as fast as the named tuple's own way
+    clip_left, clip_top, clip_right, clip_bottom = clip
+    if left >= clip_left and top >= clip_top and right <= clip_right and bottom <= clip_bottom:
+        if width <= 0 or height <= 0:
+            return
+        seen = rect
+    else:
+        if left > clip_left:
+            clip_left = left
+        if top > clip_top:
+            clip_top = top
+        if right < clip_right:
+            clip_right = right
+        if bottom < clip_bottom:
+            clip_bottom = bottom
+        if clip_left >= clip_right or clip_top >= clip_bottom:
+            return
+        seen = _new_tuple(Bounds, (clip_left, clip_top, clip_right, clip_bottom))
     view.bounds = seen
     children = view.children
     if not children:
         return
-    x, y = left + view.pad[0], top + view.pad[1]
-    inner_width, inner_height = width - view.pad[0] - view.pad[2], height - view.pad[1] - view.pad[3]
+    pad_left, pad_top, pad_right, pad_bottom = view.pad
+    x, y = left + pad_left, top + pad_top
+    inner_width, inner_height = width - pad_left - pad_right, height - pad_top - pad_bottom
     if view.scroll:
         vertical = view.arrange == "column"
         length = sum(child.measured[vertical] for child in children) + view.gap * (len(children) - 1)
@@ -353,23 +434,29 @@ def _place(view: View, left: int, top: int, width: int, height: int, clip: Bound
             y -= view.offset
         else:
             x -= view.offset
-    if view.arrange == "column":
+    arrange = view.arrange
+    if arrange == "column":
+        gap = view.gap
         for child in children:
             child_width, child_height = child.measured
-            child_x = x + int((inner_width - child_width) * child.align[0])
+            shift = child.align[0]
+            child_x = x + int((inner_width - child_width) * shift) if shift else x
             _place(child, child_x, y, child_width, child_height, seen, scrolling)
-            y += child_height + view.gap
-    elif view.arrange == "row":
+            y += child_height + gap
+    elif arrange == "row":
+        gap = view.gap
         for child in children:
             child_width, child_height = child.measured
-            child_y = y + int((inner_height - child_height) * child.align[1])
+            shift = child.align[1]
+            child_y = y + int((inner_height - child_height) * shift) if shift else y
             _place(child, x, child_y, child_width, child_height, seen, scrolling)
-            x += child_width + view.gap
+            x += child_width + gap
     else:
         for child in children:
             child_width, child_height = child.measured
-            child_x = x + int((inner_width - child_width) * child.align[0])
-            child_y = y + int((inner_height - child_height) * child.align[1])
+            across, down = child.align
+            child_x = x + int((inner_width - child_width) * across) if across else x
+            child_y = y + int((inner_height - child_height) * down) if down else y
             _place(child, child_x, child_y, child_width, child_height, seen, scrolling)
 
 
@@ -393,7 +480,7 @@ def touched(view: View, x: float, y: float, handles: Callable[[View], bool]) -> 
     return view if handles(view) else None
 
 
-WindowKind = Literal["status", "activity", "dialog", "keyboard", "navigation"]
+WindowKind = Literal["status", "activity", "dialog", "keyboard", "navigation", "alert"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -121,6 +121,7 @@ def row(
     align: tuple[float, float] = (0.0, 0.0),
     fill: str = "",
     on_tap: Tap = None,
+    on_hold: Tap = None,
     desc: str = "",
     enabled: bool = True,
     selected: bool = False,
@@ -144,6 +145,8 @@ def row(
         desc=desc,
         enabled=enabled,
         selected=selected,
+        on_hold=on_hold,
+        long_clickable=on_hold is not None,
     )
 
 
@@ -512,7 +515,7 @@ def radio_row(title: str, checked: bool, on_tap: Tap) -> View:
 
 def app_bar(ui: Ui, title: str, *, up: bool = True, id: str = "", actions: Sequence[View] = ()) -> View:
     """Show the bar with a page's title; ``up`` adds the arrow that closes the page."""
-    parts = [image_button("back", "Navigate up", ui.close)] if up else []
+    parts = [image_button("back", ui.say("Navigate up"), ui.close)] if up else []
     title_view = label(title, id=id, size=dp(20), align=MIDDLE, weight=1, pad=(dp(8) if up else dp(16), 0, 0, 0))
     return row(*parts, title_view, *actions, cls=GROUP, height=dp(56), pad=(dp(4), 0, dp(4), 0))
 
@@ -538,7 +541,7 @@ def dialog(
         parts.append(column(heading, id="android:id/topPanel", pad=(dp(24), dp(20), dp(24), dp(8))))
     if message:
         text = label(message, id="android:id/message", size=BODY, ink="soft", width=MATCH)
-        parts.append(frame(text, id="android:id/contentPanel", pad=(dp(24), dp(8), dp(24), dp(8))))
+        parts.append(frame(text, id="android:id/contentPanel", pad=(dp(24), dp(8 if title else 20), dp(24), dp(8))))
     if content:
         parts.append(column(*content, cls=FRAME, id="android:id/custom", pad=(dp(24), dp(8), dp(24), dp(8))))
     if buttons:
@@ -551,8 +554,27 @@ def dialog(
 def cancel_and_ok(ui: Ui, on_ok: Callable[[], object], *, ok: str = "OK", enabled: bool = True) -> tuple[View, View]:
     """Return the two buttons of a dialog; Cancel closes it."""
     return (
-        button("Cancel", ui.close, id="android:id/button2"),
-        button(ok, on_ok, id="android:id/button1", enabled=enabled),
+        button(ui.say("Cancel"), ui.close, id="android:id/button2"),
+        button(ui.say(ok), on_ok, id="android:id/button1", enabled=enabled),
+    )
+
+
+def menu(*entries: tuple[str, Tap]) -> View:
+    """Show a pop-up menu: a list in a small window at the right edge (popup_menu_item_layout.xml)."""
+    rows = [
+        row(
+            label(text, id="android:id/title", size=TITLE, align=MIDDLE),
+            height=dp(48),
+            pad=(dp(16), 0, dp(16), 0),
+            on_tap=on_tap,
+        )
+        for text, on_tap in entries
+    ]
+    return frame(
+        column(*rows, cls="android.widget.ListView", pad=(0, dp(8), 0, dp(8))),
+        width=dp(224),
+        align=(0.95, 0.2),
+        fill="dialog",
     )
 
 

@@ -105,9 +105,8 @@ def cards_of(view: View) -> tuple[Card, ...]:
         for place, element in enumerate(elements)
         if element.role == "button" and (time := TimeOfDay.parse(plain(element.label))) is not None
     ]
-    ends = [place for place, _ in starts[1:]] + [len(elements)]
     cards = []
-    for (start, time), end in zip(starts, ends, strict=True):
+    for (start, time), end in zip(starts, [*(place for place, _ in starts[1:]), len(elements)], strict=False):
         rows = [
             e for e in elements[max(start - 2, 0) : start] if e.role == "row" and plain(e.label).startswith(time.text)
         ]

@@ -16,7 +16,7 @@ from agent_eval.contracts import Trace, TraceStep
 from agent_eval.errors import TaskFault
 from agent_eval.outcome import Declaration, Facts, Label, Outcome, StopReason, SubKind
 from agent_eval.tasks.loops import as_loop_steps, find_loop, pending
-from agent_eval.types import Snapshot
+from agent_eval.types import OWN_PREFIX, Snapshot
 
 Goal = Callable[[Snapshot], bool]
 """Tells whether the goal holds in a state."""
@@ -224,7 +224,9 @@ def _side_effects(criteria: Criteria, trace: Trace) -> tuple[str, ...]:
     return tuple(
         change.path
         for change in trace.start.diff(end)
-        if change.path in touched and not any(matches(change.path, pattern) for pattern in patterns)
+        if change.path in touched
+        and not (change.before is None and change.path.startswith(OWN_PREFIX))
+        and not any(matches(change.path, pattern) for pattern in patterns)
     )
 
 
@@ -252,7 +254,7 @@ def _had_no_effect(trace: Trace, place: int) -> bool:
     step = trace.steps[place]
     if isinstance(step.reply, Malformed) or isinstance(step.reply.action, TaskComplete | GiveUp):
         return False
-    if step.before.persisted != step.after.persisted:
+    if step.before.persisted_digest != step.after.persisted_digest:
         return False
     if place + 1 < len(trace.steps):
         return trace.steps[place + 1].screen == step.screen

@@ -70,6 +70,11 @@ class TaskInstance:
         return self.draft.parameters
 
     @property
+    def paths(self) -> tuple[str, ...]:
+        """Persisted paths that the phone is prepared with."""
+        return tuple(self.setup.state)
+
+    @property
     def criteria(self) -> Criteria:
         """What the judge compares with."""
         return self.draft.criteria

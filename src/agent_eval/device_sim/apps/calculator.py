@@ -7,6 +7,7 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from agent_eval.device_sim.screen import App, Screen, Ui
+from agent_eval.device_sim.strings import EVERYWHERE, Words, tables
 from agent_eval.device_sim.ui import View, dp
 from agent_eval.device_sim.widgets import GROUP, activity, button, column, label, row
 
@@ -88,6 +89,7 @@ def keypad(ui: Ui) -> View:
 
     def key_view(key: str) -> View:
         name, desc = _NAMES.get(key, (f"digit_{key}", ""))
+        desc = ui.say(desc) if desc else ""
         fill = "accent" if key == "=" else "chip" if key in _NAMES else "card"
         return button(
             key,
@@ -109,6 +111,8 @@ def keypad(ui: Ui) -> View:
         id=f"{_ID}pad_numeric",
     )
     result = "" if final else evaluate(formula)
+    if result == DIVIDED_BY_ZERO:
+        result = ui.say(DIVIDED_BY_ZERO)
     display = column(
         View("android.view.View", weight=1),
         label(formula, id=f"{_ID}formula", size=dp(40), width=-1, height=dp(56), justify=1.0),
@@ -121,6 +125,20 @@ def keypad(ui: Ui) -> View:
     return activity(ui, display, pad)
 
 
+STRINGS: Words = {
+    "Calculator": ("Rechner", "计算器"),
+    DIVIDED_BY_ZERO: ("Durch 0 teilen nicht möglich", "不能除以 0"),
+    "clear": ("löschen", "清除"),
+    "delete": ("entfernen", "删除"),
+    "divide": ("geteilt durch", "除"),
+    "equals": ("gleich", "等于"),
+    "minus": ("minus", "减"),
+    "percent": ("Prozent", "百分比"),
+    "plus": ("plus", "加"),
+    "point": ("Komma", "点"),
+    "times": ("mal", "乘"),
+}
+
 APP = App(
     package=PACKAGE,
     label="Calculator",
@@ -128,5 +146,6 @@ APP = App(
     color="#00796b",
     icon="calculator",
     home_row=True,
+    strings=tables(EVERYWHERE, STRINGS),
     screens={"calculator/keypad": Screen(keypad, "com.android.calculator2.Calculator")},
 )

@@ -1,12 +1,21 @@
-"""Contacts: the list, one person's page, the form that creates or edits (packages/apps/Contacts)."""
+"""Contacts: the list, one person's page, the form that creates or edits (packages/apps/Contacts).
+
+A form that is left without saving leaves nothing behind; while it is open, its fields are variables of its page:
+``text/first``, ``text/last``, ``text/phone``, ``text/email`` and ``phone_label``. Knows no other app but by package.
+"""
 
 from __future__ import annotations
 
-from agent_eval.device_sim.schema import TEXT
-from agent_eval.device_sim.screen import App, Screen, Ui
+from collections.abc import Callable
+
+from agent_eval.device_sim.schema import TEXT, YES_NO, Kind
+from agent_eval.device_sim.screen import App, Draw, Screen, Ui, last_id_path
+from agent_eval.device_sim.sharing import SHARE
+from agent_eval.device_sim.strings import EVERYWHERE, Words, tables
 from agent_eval.device_sim.ui import MATCH, Field, View, dp
 from agent_eval.device_sim.widgets import (
     CENTER,
+    GROUP,
     MIDDLE,
     RELATIVE,
     SCROLL,
@@ -23,12 +32,19 @@ from agent_eval.device_sim.widgets import (
     image_button,
     label,
     opener,
+    radio_row,
     row,
     scroll_column,
 )
+from agent_eval.types import Scalar
 
 PACKAGE = "com.android.contacts"
+DIALER, MESSAGING = "com.android.dialer", "com.android.messaging"
 _ID = f"{PACKAGE}:id/"
+
+PHONE_LABELS = {"mobile": "Mobile", "home": "Home", "work": "Work"}
+"""Kind of a number to what the page calls it (ContactsContract.CommonDataKinds.Phone)."""
+_TEXTS = ("first", "last", "phone", "email")
 
 
 def by_name(ui: Ui) -> list[int]:
@@ -38,15 +54,19 @@ def by_name(ui: Ui) -> list[int]:
 
 def people(ui: Ui) -> View:
     """Build the list of people (contact_list_content.xml)."""
-    rows = [_person(ui, contact) for contact in by_name(ui)]
+    searching = bool(ui.var("searching", False))
+    words = ui.typed("query").lower().split() if searching else []
+    shown = [contact for contact in by_name(ui) if all(word in _searched(ui, contact) for word in words)]
+    rows = [_person(ui, contact) for contact in shown]
     if rows:
         rows.append(View("android.view.View", height=dp(88)))
         body = scroll_column(ui, rows, id="android:id/list", cls="android.widget.ListView")
     else:
-        body = frame(label("No contacts", id=f"{_ID}message", size=TITLE, ink="soft", align=CENTER), height=MATCH)
+        text = ui.say("No contacts found") if words else ui.say("No contacts")
+        body = frame(label(text, id=f"{_ID}message", size=TITLE, ink="soft", align=CENTER), height=MATCH)
     fab = image_button(
         "add",
-        "Create new contact",
+        ui.say("Create new contact"),
         opener(ui, "contacts/edit", contact=0),
         id=f"{_ID}floating_action_button",
         size=dp(56),
@@ -54,14 +74,61 @@ def people(ui: Ui) -> View:
         ink="on_primary",
     )
     holder = frame(fab, align=(1.0, 1.0), width=dp(88), height=dp(88))
-    return activity(ui, app_bar(ui, "Contacts", up=False), frame(body, holder, weight=1, cls=RELATIVE))
+    bar = _search_bar(ui) if searching else _list_bar(ui)
+    return activity(ui, bar, frame(body, holder, weight=1, cls=RELATIVE))
+
+
+def _list_bar(ui: Ui) -> View:
+    def search() -> None:
+        ui.set("searching", True)
+        ui.set("text/query", "")
+
+    return app_bar(
+        ui,
+        ui.say("Contacts"),
+        up=False,
+        actions=[image_button("search", ui.say("Search contacts"), search, id=f"{_ID}menu_search")],
+    )
+
+
+def _search_bar(ui: Ui) -> View:
+    return row(
+        image_button("back", ui.say("Stop searching"), lambda: _stop_search(ui), id=f"{_ID}search_back_button"),
+        edit_text(
+            ui,
+            Field("query", max_length=40),
+            id=f"{_ID}search_view",
+            hint=ui.say("Search contacts"),
+            weight=1,
+            align=MIDDLE,
+        ),
+        cls=GROUP,
+        height=dp(56),
+        pad=(dp(4), 0, dp(8), 0),
+    )
+
+
+def _stop_search(ui: Ui) -> bool:
+    if not ui.var("searching", False):
+        return False
+    ui.set("searching", False)
+    return True
+
+
+def _searched(ui: Ui, contact: int) -> str:
+    return " ".join(ui.words(f"contacts/{contact}/{name}") for name in ("name", "phone", "email")).lower()
 
 
 def _person(ui: Ui, contact: int) -> View:
     name = ui.words(f"contacts/{contact}/name")
-    return row(
+    parts = [
         image("person", size=dp(40), align=MIDDLE, fill="chip"),
         label(name, id=f"{_ID}cliv_name_textview", size=TITLE, align=MIDDLE, weight=1),
+    ]
+    if ui.flag(f"contacts/{contact}/starred"):
+        parts.append(image("star", size=dp(20), align=MIDDLE, id=f"{_ID}cliv_star", desc=ui.say("Favorite")))
+    return row(
+        *parts,
         height=dp(56),
         pad=(dp(16), 0, dp(16), 0),
         gap=dp(16),
@@ -72,14 +139,28 @@ def _person(ui: Ui, contact: int) -> View:
 def person(ui: Ui) -> View:
     """Build one person's page (quickcontact_activity.xml)."""
     contact = int(ui.var("contact"))
-    name, phone = ui.words(f"contacts/{contact}/name"), ui.words(f"contacts/{contact}/phone")
+    path = f"contacts/{contact}"
+    name, phone, email = (ui.words(f"{path}/{part}") for part in ("name", "phone", "email"))
+    if f"{path}/name" not in ui.host.state:
+        return activity(ui, app_bar(ui, ""), label(ui.say("This contact was deleted"), pad=(dp(24),) * 4))
+    starred = ui.flag(f"{path}/starred")
+    content = "\n".join(part for part in (name, phone, email) if part)
     actions = [
-        image_button("edit", "Edit contact", lambda: _edit(ui, contact), id=f"{_ID}menu_edit"),
-        image_button("delete", "Delete", opener(ui, "contacts/delete", contact=contact), id=f"{_ID}menu_delete"),
+        image_button(
+            "star" if starred else "star_outline",
+            ui.say("Remove from favorites") if starred else ui.say("Add to favorites"),
+            lambda: ui.toggle(f"{path}/starred"),
+            id=f"{_ID}menu_star",
+        ),
+        image_button("share", ui.say("Share"), opener(ui, "contacts/share", content=content), id=f"{_ID}menu_share"),
+        image_button("edit", ui.say("Edit contact"), lambda: _edit(ui, contact), id=f"{_ID}menu_edit"),
+        image_button(
+            "delete", ui.say("Delete"), opener(ui, "contacts/delete", contact=contact), id=f"{_ID}menu_delete"
+        ),
     ]
 
     def text() -> None:
-        ui.host.open_app("com.android.messaging")
+        ui.host.open_app(MESSAGING)
         ui.host.open_page("messages/thread", {"address": phone})
 
     rows = [
@@ -91,65 +172,157 @@ def person(ui: Ui) -> View:
         )
     ]
     if phone:
-        number = column(
-            label(phone, id=f"{_ID}header", size=TITLE),
-            label("Mobile", id=f"{_ID}sub_header", ink="soft"),
+        kind = ui.say(PHONE_LABELS[ui.words(f"{path}/phone_label")])
+        button_view = image_button("message", ui.say("Text {name}", name=name), text, id=f"{_ID}icon_alternate")
+        rows.append(_entry(ui, "call", phone, kind, lambda: _call(ui, phone), button_view))
+    if email:
+        rows.append(_entry(ui, "mail", email, ui.say("Email"), lambda: _copy(ui, email)))
+    return activity(ui, app_bar(ui, "", actions=actions), scroll_column(ui, rows, cls=SCROLL, height=0, weight=1))
+
+
+def _entry(ui: Ui, icon: str, text: str, kind: str, on_tap: Callable[[], object], *buttons: View) -> View:
+    return row(
+        image(icon),
+        column(
+            label(text, id=f"{_ID}header", size=TITLE),
+            label(kind, id=f"{_ID}sub_header", ink="soft"),
             weight=1,
             align=MIDDLE,
-        )
-        rows.append(
-            row(
-                image("call"),
-                number,
-                image_button("message", f"Text {name}", text, id=f"{_ID}icon_alternate"),
-                height=dp(72),
-                pad=(dp(16), 0, dp(8), 0),
-                gap=dp(24),
-            )
-        )
-    return activity(ui, app_bar(ui, "", actions=actions), scroll_column(ui, rows, cls=SCROLL, height=0, weight=1))
+        ),
+        *buttons,
+        height=dp(72),
+        pad=(dp(16), 0, dp(8), 0),
+        gap=dp(24),
+        on_tap=on_tap,
+        on_hold=lambda: _copy(ui, text),
+    )
+
+
+def _copy(ui: Ui, text: str) -> None:
+    ui.copy(text)
+    ui.host.show_toast(ui.say("Copied"))
+
+
+def _call(ui: Ui, phone: str) -> None:
+    if not ui.host.open_app(DIALER):
+        ui.host.show_toast(ui.say("No app can do this"))
+        return
+    if "dialer/in_call" in ui.host.apps[DIALER].screens:
+        ui.host.open_page("dialer/in_call", {"number": phone})
 
 
 def _edit(ui: Ui, contact: int) -> None:
     first, _, last = ui.words(f"contacts/{contact}/name").partition(" ")
-    ui.open(
-        "contacts/edit",
-        contact=contact,
-        **{"text/first": first, "text/last": last, "text/phone": ui.words(f"contacts/{contact}/phone")},
-    )
+    before: dict[str, Scalar] = {
+        "first": first,
+        "last": last,
+        "phone": ui.words(f"contacts/{contact}/phone"),
+        "email": ui.words(f"contacts/{contact}/email"),
+    }
+    kind = ui.words(f"contacts/{contact}/phone_label")
+    texts = {f"text/{name}": value for name, value in before.items()}
+    ui.open("contacts/edit", contact=contact, phone_label=kind, **texts)
 
 
 def edit(ui: Ui) -> View:
     """Build the form of a new or existing contact (contact_editor_activity.xml)."""
     contact = int(ui.var("contact", 0))
+    kind = str(ui.var("phone_label", "mobile"))
     name = " ".join(part for part in (ui.typed("first").strip(), ui.typed("last").strip()) if part)
-    phone = ui.typed("phone").strip()
+    phone, email = ui.typed("phone").strip(), ui.typed("email").strip()
 
     def save() -> None:
-        number = contact or ui.new_id("contacts")
         ui.close()
-        if name or phone:
-            ui.put(f"contacts/{number}/name", name or phone)
-            ui.put(f"contacts/{number}/phone", phone)
-            if not contact:
-                ui.open("contacts/person", contact=number)
+        if not (name or phone or email):
+            return
+        number = contact or ui.new_id("contacts")
+        fields = {"name": name or phone or email, "phone": phone, "phone_label": kind, "email": email}
+        for field, value in fields.items():
+            ui.put(f"contacts/{number}/{field}", value)
+        if not contact:
+            ui.open("contacts/person", contact=number)
 
-    def line(icon: str, name: str, hint: str) -> View:
+    def leave() -> None:
+        if not _ask_before_leaving(ui):
+            ui.close()
+
+    def line(icon: str, field: str, hint: str, *after: View) -> View:
         return row(
             image(icon, align=MIDDLE),
-            edit_text(ui, Field(name, max_length=60), hint=hint, id=f"{_ID}{name}", weight=1, align=MIDDLE),
+            edit_text(ui, Field(field, max_length=60), hint=hint, id=f"{_ID}{field}", weight=1, align=MIDDLE),
+            *after,
             height=dp(64),
             pad=(dp(16), 0, dp(16), 0),
             gap=dp(16),
         )
 
-    bar = app_bar(
-        ui,
-        "Edit contact" if contact else "Create contact",
-        actions=[button("Save", save, id=f"{_ID}editor_menu_save_button")],
+    bar = row(
+        image_button("close", ui.say("Cancel"), leave, id=f"{_ID}editor_cancel"),
+        label(
+            ui.say("Edit contact") if contact else ui.say("Create contact"),
+            size=dp(20),
+            align=MIDDLE,
+            weight=1,
+            pad=(dp(8), 0, 0, 0),
+        ),
+        button(ui.say("Save"), save, id=f"{_ID}editor_menu_save_button"),
+        cls=GROUP,
+        height=dp(56),
+        pad=(dp(4), 0, dp(4), 0),
     )
-    rows = [line("person", "first", "First name"), line("", "last", "Last name"), line("call", "phone", "Phone")]
+    spinner = button(
+        ui.say(PHONE_LABELS[kind]),
+        opener(ui, "contacts/phone_label", now=kind),
+        id=f"{_ID}spinner",
+        cls="android.widget.Spinner",
+        ink="text",
+        desc=ui.say("Phone label"),
+    )
+    rows = [
+        line("person", "first", ui.say("First name")),
+        line("", "last", ui.say("Last name")),
+        line("call", "phone", ui.say("Phone"), spinner),
+        line("mail", "email", ui.say("Email")),
+    ]
     return activity(ui, bar, scroll_column(ui, rows, cls=SCROLL, height=0, weight=1, id=f"{_ID}editors"))
+
+
+def _ask_before_leaving(ui: Ui) -> bool:
+    """Open the question whether to discard, if anything in the form differs from what is saved."""
+    contact = int(ui.var("contact", 0))
+    first, _, last = ui.words(f"contacts/{contact}/name").partition(" ")
+    saved = (first, last, ui.words(f"contacts/{contact}/phone"), ui.words(f"contacts/{contact}/email"))
+    kind = ui.words(f"contacts/{contact}/phone_label") or "mobile"
+    if tuple(map(ui.typed, _TEXTS)) == saved and ui.var("phone_label", kind) == kind:
+        return False
+    ui.open("contacts/discard")
+    return True
+
+
+def phone_label(ui: Ui) -> View:
+    """Build the dialog that chooses what kind of number it is."""
+
+    def chooser(kind: str) -> Callable[[], object]:
+        return lambda: ui.close(phone_label=kind)
+
+    rows = [radio_row(ui.say(name), kind == ui.var("now"), chooser(kind)) for kind, name in PHONE_LABELS.items()]
+    return dialog(*rows, title=ui.say("Phone label"))
+
+
+def discard(ui: Ui) -> View:
+    """Build the dialog that asks before a form is left (CancelEditDialogFragment)."""
+
+    def ok() -> None:
+        ui.close()
+        ui.close()
+
+    return dialog(
+        message=ui.say("Discard your changes and quit editing?"),
+        buttons=(
+            button(ui.say("Keep editing"), ui.close, id="android:id/button2"),
+            button(ui.say("Discard"), ok, id="android:id/button1"),
+        ),
+    )
 
 
 def delete(ui: Ui) -> View:
@@ -161,7 +334,7 @@ def delete(ui: Ui) -> View:
         ui.close()
         ui.host.remove(f"contacts/{contact}")
 
-    return dialog(message="Delete this contact?", buttons=cancel_and_ok(ui, ok, ok="Delete"))
+    return dialog(message=ui.say("Delete this contact?"), buttons=cancel_and_ok(ui, ok, ok="Delete"))
 
 
 def lookup(ui: Ui, phone: str) -> str:
@@ -172,6 +345,69 @@ def lookup(ui: Ui, phone: str) -> str:
     return phone
 
 
+_MAILS = ("example.com", "mail.example", "post.example", "example.org")
+
+
+def draw_details(draw: Draw) -> None:
+    """Give drawn people e-mail addresses and kinds of numbers, and add a few whose names are easily confused."""
+    rng = draw.rng
+    start = "contacts/"
+    numbers = sorted({int(path.split("/")[1]) for path in draw.state if path.startswith(start)})
+    names = [str(draw.state[f"contacts/{number}/name"]) for number in numbers]
+    for number, name in zip(numbers, names, strict=True):
+        draw.put(f"contacts/{number}/phone_label", rng.choice(("mobile", "mobile", "home", "work")))
+        if rng.random() < 0.5:
+            draw.put(f"contacts/{number}/email", f"{name.lower().replace(' ', '.')}@{rng.choice(_MAILS)}")
+        if rng.random() < 0.2:
+            draw.put(f"contacts/{number}/starred", True)
+    draw.keep(last_id_path("contacts"), max(numbers, default=0))
+    for name in rng.sample(names, min(rng.randint(1, 3), len(names))):
+        first, _, last = name.partition(" ")
+        others = [other.split(" ")[1] for other in names if not other.endswith(last)]
+        similar = rng.choice((f"{first} {rng.choice(others or [last])}", f"{first} {last}{last[-1]}", f"{name} Jr."))
+        if similar not in names:
+            draw.record(
+                "contacts",
+                name=similar,
+                phone=f"+1555{rng.randrange(10**7):07d}",
+                phone_label=rng.choice(("home", "work")),
+            )
+
+
+STRINGS: Words = {
+    "Add to favorites": ("Zu Favoriten hinzufügen", "添加到收藏"),
+    "Contacts": ("Kontakte", "通讯录"),
+    "Create contact": ("Kontakt erstellen", "新建联系人"),
+    "Create new contact": ("Neuen Kontakt erstellen", "新建联系人"),
+    "Delete this contact?": ("Diesen Kontakt löschen?", "要删除此联系人吗？"),
+    "Discard your changes and quit editing?": (
+        "Änderungen verwerfen und Bearbeitung beenden?",
+        "要舍弃更改并退出修改吗？",
+    ),
+    "Edit contact": ("Kontakt bearbeiten", "修改联系人"),
+    "Email": ("E-Mail", "电子邮件"),
+    "Favorite": ("Favorit", "收藏"),
+    "First name": ("Vorname", "名字"),
+    "Home": ("Privat", "住宅"),
+    "Keep editing": ("Weiter bearbeiten", "继续修改"),
+    "Last name": ("Nachname", "姓氏"),
+    "Mobile": ("Mobil", "手机"),
+    "No app can do this": ("Keine App kann das", "没有应用可以执行此操作"),
+    "No contacts": ("Keine Kontakte", "没有联系人"),
+    "No contacts found": ("Keine Kontakte gefunden", "未找到联系人"),
+    "Phone": ("Telefon", "电话"),
+    "Phone label": ("Telefonlabel", "电话标签"),
+    "Remove from favorites": ("Aus Favoriten entfernen", "从收藏中移除"),
+    "Search contacts": ("Kontakte suchen", "搜索联系人"),
+    "Stop searching": ("Suche beenden", "停止搜索"),
+    "Text {name}": ("SMS an {name}", "给{name}发短信"),
+    "This contact was deleted": ("Dieser Kontakt wurde gelöscht", "此联系人已删除"),
+    "Work": ("Arbeit", "单位"),
+}
+
+_QUICK = "com.android.contacts.quickcontact.QuickContactActivity"
+_EDITOR = "com.android.contacts.activities.ContactEditorActivity"
+
 APP = App(
     package=PACKAGE,
     label="Contacts",
@@ -179,13 +415,27 @@ APP = App(
     color="#1967d2",
     icon="person",
     home_row=True,
-    records={"contacts": {"name": TEXT, "phone": TEXT}},
-    screens={
-        "contacts/people": Screen(people, "com.android.contacts.activities.PeopleActivity"),
-        "contacts/person": Screen(person, "com.android.contacts.quickcontact.QuickContactActivity"),
-        "contacts/edit": Screen(edit, "com.android.contacts.activities.ContactEditorActivity"),
-        "contacts/delete": Screen(delete, "com.android.contacts.quickcontact.QuickContactActivity", dialog=True),
+    records={
+        "contacts": {
+            "name": TEXT,
+            "phone": TEXT,
+            "phone_label": Kind(str, among=tuple(PHONE_LABELS)),
+            "email": TEXT,
+            "starred": YES_NO,
+        }
     },
+    draw=draw_details,
+    strings=tables(EVERYWHERE, STRINGS),
+    screens={
+        "contacts/people": Screen(people, "com.android.contacts.activities.PeopleActivity", on_back=_stop_search),
+        "contacts/person": Screen(person, _QUICK),
+        "contacts/edit": Screen(edit, _EDITOR, on_back=_ask_before_leaving),
+        "contacts/phone_label": Screen(phone_label, _EDITOR, dialog=True),
+        "contacts/discard": Screen(discard, _EDITOR, dialog=True),
+        "contacts/delete": Screen(delete, _QUICK, dialog=True),
+        "contacts/share": SHARE,
+    },
+    actions={"android.intent.action.INSERT": "contacts/edit"},
 )
 
 __all__ = ["APP", "lookup"]

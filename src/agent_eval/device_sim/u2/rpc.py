@@ -1,27 +1,56 @@
 """The uiautomator2 server's JSON-RPC methods, without a server: a method and its parameters in, a result or error out.
 
-Method names, parameters and results are those of u2.jar 0.4.1, as uiautomator2 3.7 calls them. Knows no sockets, no
-HTTP and no JSON; the in-process device and an HTTP server can both stand in front of it.
+Method names, parameters and results are those of u2.jar 0.4.1, as uiautomator2 3.7 calls them; what each does follows
+the server's own source (openatx/android-uiautomator-server-jar). Knows no sockets, no HTTP and no JSON; the in-process
+device and an HTTP server both stand in front of it.
 """
 
 from __future__ import annotations
 
 import base64
 import io
-import re
+import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
-from agent_eval.device_sim.phone import STEP_MS, Phone
-from agent_eval.device_sim.u2.selectors import Node, find, node_text, nodes_of, object_info
+from agent_eval.device_sim.patterns import PatternError
+from agent_eval.device_sim.phone import LONG_PRESS_MS, STEP_MS, Fingers, Phone
+from agent_eval.device_sim.shell.properties import DEVICE, sdk_of
+from agent_eval.device_sim.u2.arguments import Kind, Mismatch, convert
+from agent_eval.device_sim.u2.selectors import (
+    Node,
+    SelectorProblem,
+    describe,
+    find,
+    is_plain,
+    node_text,
+    nodes_of,
+    object_info,
+)
+from agent_eval.types import Bounds
 
-_SERVER_ERROR = -32001
-_UNKNOWN_METHOD = -32601
-_BAD_PARAMETERS = -32602
-_MOST_SCROLLS = 500
-SDK = 35
+SERVER_ERROR, UNKNOWN_METHOD, BAD_PARAMETERS = -32001, -32601, -32602
+
+_LONGEST_GESTURE_MS, _LONGEST_WAIT_MS = 600_000, 86_400_000
+"""What a client asks for beyond these passes no more virtual time: the clock of a phone must not run out."""
+_POLL_MS = 500
+"""How often a wait looks at the screen beside the moments of the phone's own timers."""
+_MOST_SEARCH_SWIPES = 30
+"""Of UiScrollable: how far a search scrolls."""
+_FLING_STEPS, _SCROLL_STEPS = 5, 55
+_FINGER = 20
+"""Half the width that UiObject#pinchIn keeps between two fingers."""
+_NAME_LIFE_MS, _MOST_NAMES = 60_000, 1000
+"""How long, and for how many, a name stays that childBy... returned (AutomatorServiceImpl#addUiObject)."""
+_NOT_FOUND = "androidx.test.uiautomator.UiObjectNotFoundException"
+_KEYS = frozenset(
+    {"home", "back", "left", "right", "up", "down", "center", "menu", "search", "enter", "delete", "del", "recent"}
+    | {"volume_up", "volume_down", "volume_mute", "camera", "power"}
+)
+"""What ``pressKey`` knows by name."""
+_ROTATIONS: Mapping[str, int] = MappingProxyType({"natural": 0, "n": 0, "left": 1, "l": 1, "right": 3, "r": 3})
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +70,17 @@ class RpcResult:
     value: Any
 
 
-def _not_found(selector: object) -> RpcError:
-    return RpcError(_SERVER_ERROR, "androidx.test.uiautomator.UiObjectNotFoundException", f"UiSelector{selector}")
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """A call that waits for something on the screen."""
+
+    holds: Callable[[], bool]
+    until_ms: int
+    """Virtual time at which it gives up."""
+
+
+class _NotFound(LookupError):
+    """What a selector means is not there."""
 
 
 class Rpc:
@@ -54,294 +92,527 @@ class Rpc:
 
     def __init__(self, phone: Phone) -> None:
         self.phone = phone
-        self._named: dict[str, Callable[[], Node | None]] = {}  # what childBy... returned, by the name it was given
-        self._nodes: tuple[object, list[Node]] = ((), [])
+        self._named: dict[str, _Named] = {}
+        self._names = 0
+        self._has_copied = False
+        self._all_nodes: tuple[object, list[Node]] = ((), [])
+        self._active_nodes: tuple[object, list[Node]] = ((), [])
 
-    def call(self, method: str, params: Sequence[Any] | Mapping[str, Any] = ()) -> RpcResult | RpcError:
-        """Carry out one call; never raises for what a client sent."""
-        handler = METHODS.get(method)
-        if handler is None:
-            return RpcError(_UNKNOWN_METHOD, "method not found", method)
-        arguments = list(params.values()) if isinstance(params, Mapping) else list(params)
+    def begin(self, method: str, params: object = ()) -> RpcResult | RpcError | Pending:
+        """Carry out one call, or the part of it before it waits; never raises for what a client sent."""
+        overloads = METHODS.get(method)
+        if overloads is None:
+            self.phone.events.add_gap(f"rpc {method:.60}")
+            return RpcError(UNKNOWN_METHOD, "method not found")
+        self.phone.events.add("rpc", method)
+        if params is None or params == {}:
+            params = ()
+        if not isinstance(params, Sequence) or isinstance(params, str):
+            return RpcError(BAD_PARAMETERS, "method parameters invalid", f"{method} takes a list")
+        problem = f"{method} does not take {len(params)} parameters"
+        for kinds, handler in overloads:
+            if len(kinds) != len(params):
+                continue
+            try:
+                arguments = [convert(kind, value) for kind, value in zip(kinds, params, strict=True)]
+            except Mismatch as mismatch:
+                problem = str(mismatch)
+            else:
+                return self._answer(handler, arguments)
+        return RpcError(BAD_PARAMETERS, "method parameters invalid", problem)
+
+    def _answer(self, handler: Callable[..., Any], arguments: list[Any]) -> RpcResult | RpcError | Pending:
         try:
             value = handler(self, *arguments)
-        except re.error as error:
-            return RpcError(_SERVER_ERROR, "java.util.regex.PatternSyntaxException", str(error))
-        except (TypeError, ValueError, LookupError, AttributeError) as error:  # parameters of a wrong number or kind
-            return RpcError(_BAD_PARAMETERS, "method parameters invalid", f"{method}: {error}")
-        return value if isinstance(value, RpcError) else RpcResult(value)
+        except _NotFound as error:
+            return RpcError(SERVER_ERROR, _NOT_FOUND, str(error))
+        except PatternError as error:
+            return RpcError(SERVER_ERROR, _PATTERN_EXCEPTIONS[error.reason], str(error))
+        except SelectorProblem as problem:
+            return RpcError(SERVER_ERROR, problem.exception, f"{problem.exception}: {problem}")
+        except TypeError as error:  # a field of a selector has a value of the wrong kind
+            return RpcError(BAD_PARAMETERS, "method parameters invalid", str(error))
+        return value if isinstance(value, Pending) else RpcResult(value)
+
+    def call(self, method: str, params: object = ()) -> RpcResult | RpcError:
+        """Carry out one call; what it waits for passes on the virtual clock, from timer to timer."""
+        answer = self.begin(method, params)
+        if not isinstance(answer, Pending):
+            return answer
+        clock = self.phone.clock
+        while (settled := self.settled(answer)) is None:
+            due = clock.next_due_ms
+            wake = answer.until_ms if due is None else min(due, answer.until_ms)
+            self.phone.advance(max(wake - clock.now_ms, 0) / 1000)
+        return settled
+
+    def settled(self, pending: Pending) -> RpcResult | RpcError | None:
+        """Return the answer to a call that waits, or None as long as there is none."""
+        answer = self._answer(lambda _: pending.holds(), [])
+        assert not isinstance(answer, Pending)
+        if isinstance(answer, RpcResult) and not answer.value and self.phone.clock.now_ms < pending.until_ms:
+            return None
+        return answer
+
+    def wake_ms(self, pending: Pending) -> int:
+        """Return the virtual time at which a call that waits should be looked at again."""
+        now = self.phone.clock.now_ms
+        looks = [now + max(_POLL_MS, (pending.until_ms - now) // 100), pending.until_ms]
+        due = self.phone.clock.next_due_ms
+        return min(looks if due is None else [*looks, max(due, now)])
 
     # ------------------------------------------------------------------ finding
-    def nodes(self) -> list[Node]:
-        """Return the visible nodes of all windows."""
+    def nodes(self, *, active: bool = False) -> list[Node]:
+        """Return the visible nodes of all windows, or of the active one."""
         windows = self.phone.windows
-        if self._nodes[0] is not windows:
-            self._nodes = (windows, nodes_of(windows))
-        return self._nodes[1]
+        if active:
+            if self._active_nodes[0] is not windows:
+                self._active_nodes = (windows, nodes_of(windows[1:2]))
+            return self._active_nodes[1]
+        if self._all_nodes[0] is not windows:
+            self._all_nodes = (windows, nodes_of(windows))
+        return self._all_nodes[1]
 
-    def all(self, selector: Mapping[str, Any] | str) -> list[Node]:
-        """Return the nodes that a selector, or a name from childBy..., means."""
-        if isinstance(selector, str):
-            named = self._named.get(selector)
-            node = named() if named else None
-            return [node] if node else []
-        return find(self.nodes(), selector)
+    def all(self, target: Mapping[str, Any] | str) -> list[Node]:
+        """Return what a selector, or a name from childBy..., means in the active window."""
+        if isinstance(target, str):
+            named = self._named.get(target)
+            if named is None or named.until_ms <= self.phone.clock.now_ms:
+                raise _NotFound(f"UiObject {target} not found!")
+            node = named.look()
+            return [node] if node is not None else []
+        return find(self.nodes(active=True), target, stepwise=True)
 
-    def one(self, selector: Mapping[str, Any] | str) -> Node | None:
-        """Return the first node that a selector means."""
-        found = self.all(selector)
-        return found[0] if found else None
+    def step(self, target: Mapping[str, Any] | str) -> Node:
+        """Return the first node that a selector means in the active window."""
+        found = self.all(target)
+        if not found:
+            raise _NotFound(target if isinstance(target, str) else describe(target))
+        return found[0]
 
-    def wait(self, selector: Any, milliseconds: float, *, gone: bool) -> bool:
-        """Wait on the virtual clock: jump from timer to timer until the condition holds or the time is over."""
-        clock = self.phone.clock
-        end = clock.now_ms + max(0, int(milliseconds))
-        while (self.one(selector) is None) is not gone:
-            due = clock.next_due_ms
-            if due is None or due > end:
-                self.phone.advance((end - clock.now_ms) / 1000)
-                return (self.one(selector) is None) is gone
-            self.phone.advance(max(due - clock.now_ms, 0) / 1000)
+    def one(self, target: Mapping[str, Any] | str) -> tuple[Node, bool]:
+        """Return the first node that a selector means, and whether it was found among all windows."""
+        if not isinstance(target, str) and is_plain(target):
+            found = find(self.nodes(), target)
+            if found:
+                return found[0], True
+        return self.step(target), False
+
+    def exists(self, target: Mapping[str, Any] | str) -> bool:
+        """Tell whether a selector means anything."""
+        if isinstance(target, str) or not is_plain(target):
+            return bool(self.all(target))
+        return bool(find(self.nodes(), target))
+
+    def is_named(self, target: Mapping[str, Any] | str) -> bool:
+        """Tell whether something exists; a name that nobody gave does not."""
+        try:
+            return self.exists(target)
+        except _NotFound:
+            return False
+
+    def wait(self, target: Any, milliseconds: int, *, gone: bool) -> Pending:
+        """Wait until a selector means something, or nothing."""
+        self.exists(target)  # what is wrong with it is said at once
+        end = self.phone.clock.now_ms + min(max(0, milliseconds), _LONGEST_WAIT_MS)
+        return Pending(lambda: self.exists(target) is not gone, end)
+
+    # ------------------------------------------------------------------ touching
+    def click(self, x: int, y: int) -> bool:
+        """Click a point for 100 ms."""
+        if x < 0 or y < 0:
+            return False
+        self.phone.tap(x, y)
         return True
 
-    # ------------------------------------------------------------------ acting
-    def click(self, *arguments: Any) -> Any:
-        """Click a point for 100 ms or as long as given, or the middle of what a selector means."""
-        if len(arguments) == 1 or isinstance(arguments[0], Mapping | str):
-            node = self.one(arguments[0])
-            if node is None:
-                return _not_found(arguments[0])
+    def hold(self, x: int, y: int, milliseconds: int) -> bool:
+        """Hold a point."""
+        if x < 0 or y < 0:
+            return False
+        self.phone.press(x, y, min(max(milliseconds, 0), _LONGEST_GESTURE_MS))
+        return True
+
+    def click_on(self, target: Any, milliseconds: int | None = None) -> bool:
+        """Click the middle of what a selector means."""
+        node, _ = self.one(target)
+        if milliseconds is None:
             self.phone.tap(*_center(node))
-            return True
-        x, y = float(arguments[0]), float(arguments[1])
-        if len(arguments) > 2:
-            self.phone.press(x, y, int(arguments[2]))
         else:
-            self.phone.tap(x, y)
+            self.phone.press(*_center(node), milliseconds)
         return True
 
-    def set_text(self, selector: Any, text: Any) -> Any:
+    def swipe(self, x1: int, y1: int, x2: int, y2: int, steps: int) -> bool:
+        """Swipe between two points, 5 ms per step."""
+        self.phone.swipe_along([(x1, y1), (x2, y2)], _steps_ms(steps))
+        return True
+
+    def swipe_points(self, coordinates: list[int], steps: int) -> bool:
+        """Swipe along points, so many steps for each part of the way."""
+        points: list[tuple[float, float]] = list(zip(coordinates[::2], coordinates[1::2], strict=False))
+        if not points:
+            return False
+        self.phone.swipe_along(points, _steps_ms(max(steps, 1) * max(len(points) - 1, 1)))
+        return True
+
+    def swipe_on(self, target: Any, direction: str | None, steps: int) -> bool:
+        """Swipe from the middle of what a selector means to one of its edges (UiObject#swipeUp and so on)."""
+        bounds = _bounds(self.step(target))
+        x, y = _center(self.step(target))
+        ends = {"u": (x, bounds.top + 5), "d": (x, bounds.bottom - 5), "l": (bounds.left + 5, y)}
+        ends["r"] = (bounds.right - 5, y)
+        end = ends.get((direction or " ").lower()[:1])
+        if end is None:
+            return False
+        self.phone.swipe_along([(x, y), end], _steps_ms(steps))
+        return True
+
+    def drag_to(self, target: Any, x: int, y: int, steps: int) -> bool:
+        """Drag what a selector means to a point."""
+        self.phone.swipe_along([_center(self.step(target)), (x, y)], _steps_ms(steps))
+        return True
+
+    def drag_onto(self, target: Any, other: Any, steps: int) -> bool:
+        """Drag what a selector means onto what another selector means."""
+        self.phone.swipe_along([_center(self.step(target)), _center(self.step(other))], _steps_ms(steps))
+        return True
+
+    def two_fingers(self, target: Any, start_1: Any, start_2: Any, end_1: Any, end_2: Any, steps: int) -> bool:
+        """Move two fingers between points of the screen."""
+        self.step(target)
+        return self._two_fingers((start_1, start_2), (end_1, end_2), steps)
+
+    def _two_fingers(self, starts: Fingers, ends: Fingers, steps: int) -> bool:
+        return self.phone.pinch(starts, ends, _steps_ms(steps))
+
+    def pinch(self, target: Any, percent: int, steps: int, *, apart: bool) -> bool:
+        """Move two fingers between the middle of what a selector means and its left and right edge."""
+        bounds = _bounds(self.step(target))
+        half = (bounds.right - bounds.left) // 2
+        if half <= _FINGER:
+            raise SelectorProblem("java.lang.IllegalStateException", "Object width is too small for operation")
+        x, y = bounds.center
+        reach = half * min(max(percent, 0), 100) // 100
+        far = ((x - reach, y), (x + reach - 1, y))
+        near = ((x - _FINGER, y), (x + _FINGER, y))
+        return self._two_fingers(near, far, steps) if apart else self._two_fingers(far, near, steps)
+
+    def inject(self, action: int, x: float, y: float) -> bool:
+        """Take one raw touch event."""
+        if action not in (0, 1, 2):
+            return False
+        self.phone.touch(action, x, y)
+        return True
+
+    # ------------------------------------------------------------------ keys and text
+    def press_key(self, name: str | None) -> bool:
+        """Press a key by name."""
+        return name is not None and name.lower() in _KEYS and self.phone.key(name)
+
+    def press_code(self, code: int) -> bool:
+        """Press a key by code; one that means nothing on this phone is pressed all the same."""
+        if code < 0:
+            return False
+        self.phone.key(code)
+        return True
+
+    def set_text(self, target: Any, text: str | None) -> bool:
         """Click a field and replace its text."""
-        node = self.one(selector)
-        if node is None:
-            return _not_found(selector)
+        node, _ = self.one(target)
         self.phone.tap(*_center(node))
         view = self.phone.focused()
         if view is not None and node.view.field is not None:
-            self.phone.replace_text(view, str(text or ""))
+            self.phone.replace_text(view, text or "")
         return True
 
-    def clear_field(self, selector: Any) -> Any:
+    def clear_field(self, target: Any) -> None:
         """Clear a field without a click."""
-        node = self.one(selector)
-        if node is None:
-            return _not_found(selector)
+        node, _ = self.one(target)
         if node.view.field is not None:
             self.phone.replace_text(node.view, "")
-        return None
 
-    def swipe(self, x1: float, y1: float, x2: float, y2: float, steps: int = 55) -> bool:
-        """Swipe between two points, 5 ms per step."""
-        self.phone.swipe(x1, y1, x2, y2, int(steps) * STEP_MS / 1000)
-        return True
+    def set_clipboard(self, _label: str | None, text: str | None) -> None:
+        """Put a text on the clipboard."""
+        self.phone.clipboard = text or ""
+        self._has_copied = True
 
-    def swipe_points(self, coordinates: Sequence[float], steps: int) -> bool:
-        """Swipe along points."""
-        points = [(float(x), float(y)) for x, y in zip(coordinates[::2], coordinates[1::2], strict=True)]
-        if not points:
-            return False
-        self.phone.swipe_along(points, int(steps) * STEP_MS)
-        return True
+    def clipboard(self) -> str | None:
+        """Return the text on the clipboard, or nothing where nothing was ever copied."""
+        return self.phone.clipboard if self.phone.clipboard or self._has_copied else None
 
-    def drag_to(self, selector: Any, *arguments: Any) -> Any:
-        """Drag what a selector means to a point, or to what another selector means."""
-        node = self.one(selector)
-        if node is None:
-            return _not_found(selector)
-        if len(arguments) == 3:
-            target, steps = (float(arguments[0]), float(arguments[1])), int(arguments[2])
+    # ------------------------------------------------------------------ scrolling (UiScrollable)
+    def scroll(self, target: Any, vertical: bool, direction: int, steps: int) -> bool:
+        """Swipe over most of what a selector means; tell whether it scrolled and can scroll on."""
+        bounds = _bounds(self.step(target))
+        x, y = bounds.center
+        if vertical:
+            margin = (bounds.bottom - bounds.top) // 10
+            far, near = (x, bounds.bottom - margin), (x, bounds.top + margin)
         else:
-            other = self.one(arguments[0])
-            if other is None:
-                return _not_found(arguments[0])
-            target, steps = _center(other), int(arguments[1])
-        return self.swipe(*_center(node), *target, steps)
+            margin = (bounds.right - bounds.left) // 10
+            far, near = (bounds.right - margin, y), (bounds.left + margin, y)
+        before = self._scroll_positions()
+        self.phone.swipe_along([far, near] if direction > 0 else [near, far], _steps_ms(steps))
+        after = self._scroll_positions()
+        moved = [place for name, place in after.items() if before.get(name) != place]
+        return bool(moved) and not any(place.offset in (0, place.reach) for place in moved)
 
-    def press_key(self, key: str | int, _meta: int = 0) -> bool:
-        """Press a key by name or code."""
-        return self.phone.key(key)
+    def _scroll_positions(self) -> dict[str, _Place]:
+        views = (node.view for node in self.nodes(active=True) if node.view.scroll)
+        return {view.scroll: _Place(view.offset, view.reach) for view in views}
 
-    def gesture(self, selector: Any, *_: Any) -> Any:
-        """Move two fingers: nothing on this phone zooms."""
-        return True if self.one(selector) is not None else _not_found(selector)
-
-    # ------------------------------------------------------------------ scrolling
-    def scroll_once(self, selector: Any, vertical: bool, direction: int) -> bool | RpcError:
-        """Scroll by most of a page; tell whether anything moved."""
-        node = self.one(selector)
-        if node is None:
-            return _not_found(selector)
-        view = node.view
-        if not view.scroll or vertical is not (view.arrange == "column") or view.bounds is None:
-            return False
-        bounds = view.bounds
-        length = bounds.bottom - bounds.top if vertical else bounds.right - bounds.left
-        self.phone.advance(55 * STEP_MS / 1000)
-        return self.phone.scroll(view, direction * length * 4 // 5)
-
-    def scroll_all(self, selector: Any, vertical: bool, direction: int, most: int) -> bool | RpcError:
+    def scroll_all(self, target: Any, vertical: bool, direction: int, most: int, steps: int) -> bool:
         """Scroll until nothing moves."""
-        for _ in range(min(int(most), _MOST_SCROLLS)):
-            moved = self.scroll_once(selector, vertical, direction)
-            if isinstance(moved, RpcError):
-                return moved
-            if not moved:
+        self.step(target)
+        for _ in range(min(most, _MOST_SEARCH_SWIPES * 10)):
+            if not self.scroll(target, vertical, direction, steps):
+                break
+        return True
+
+    def scroll_to(self, target: Any, wanted: Any, vertical: bool) -> bool:
+        """Scroll from the beginning until what another selector means shows inside what this one means."""
+
+        def shows() -> bool:
+            found = self.all(target)
+            return bool(found) and bool(find(list(found[0].below()), wanted, stepwise=True))
+
+        if shows():
+            return True
+        self.scroll_all(target, vertical, -1, _MOST_SEARCH_SWIPES, _SCROLL_STEPS)
+        if shows():
+            return True
+        for _ in range(_MOST_SEARCH_SWIPES):
+            scrolled = self.scroll(target, vertical, 1, _SCROLL_STEPS)
+            if shows():
                 return True
+            if not scrolled:
+                break
         return False
 
-    def scroll_to(self, selector: Any, target: Any, vertical: bool = True) -> bool | RpcError:
-        """Scroll from the beginning until another selector means something."""
-        if self.one(target) is not None:
-            return True
-        at_start = self.scroll_all(selector, vertical, -1, _MOST_SCROLLS)
-        if isinstance(at_start, RpcError):
-            return at_start
-        for _ in range(_MOST_SCROLLS):
-            if self.one(target) is not None:
-                return True
-            if not self.scroll_once(selector, vertical, 1):
-                break
-        return self.one(target) is not None
+    # ------------------------------------------------------------------ children by name (UiCollection)
+    def child_by(
+        self, field: str, target: Any, inner: Any, wanted: str | None, allow_scroll: bool | None = None
+    ) -> str:
+        """Name the child that says a text itself or in something below it, scrolling to it if that is allowed."""
+        read = node_text if field == "text" else _description
+        scrollable = bool(found := self.all(target)) and found[0].view.scrollable
+        if scrollable if allow_scroll is None else allow_scroll:
+            self.scroll_to(target, {"mask": 0x1 if field == "text" else 0x40, field: wanted or ""}, True)
+        says = [any(read(node) == wanted for node in (row, *row.below())) for row in self._children(target, inner)]
+        if True not in says:
+            raise _NotFound(f'for {field}= "{wanted}"')
+        return self.child_by_instance(target, inner, says.index(True))
 
-    # ------------------------------------------------------------------ children by name
-    def child_by(self, tell: Callable[[Node], str], selector: Any, inner: Any, wanted: str, scroll: bool) -> Any:
-        """Name the child that holds a text, scrolling to it if allowed."""
-
-        def look() -> Node | None:
-            parent = self.one(selector)
-            children = find(list(parent.below()), inner) if parent else []
-            return next(
-                (child for child in children if any(tell(node) == wanted for node in (child, *child.below()))), None
-            )
-
-        if look() is None and scroll:
-            self.scroll_all(selector, True, -1, _MOST_SCROLLS)
-            while look() is None:
-                if self.scroll_once(selector, True, 1) is not True:
-                    break
-        return self._name(look) if look() else _not_found(inner)
-
-    def child_by_instance(self, selector: Any, inner: Any, instance: int) -> Any:
+    def child_by_instance(self, target: Any, inner: Any, instance: int) -> str:
         """Name the n-th child that a selector means."""
+        if self._child(target, inner, instance) is None:
+            raise _NotFound(describe(inner))
+        return self._name(lambda: self._child(target, inner, instance))
 
-        def look() -> Node | None:
-            parent = self.one(selector)
-            children = find(list(parent.below()), inner) if parent else []
-            return children[instance] if 0 <= instance < len(children) else None
+    def _children(self, target: Any, inner: Any) -> list[Node]:
+        found = self.all(target)
+        return find(list(found[0].below()), inner, stepwise=True) if found else []
 
-        return self._name(look) if look() else _not_found(inner)
+    def _child(self, target: Any, inner: Any, instance: int) -> Node | None:
+        children = self._children(target, inner)
+        return children[instance] if 0 <= instance < len(children) else None
 
     def _name(self, look: Callable[[], Node | None]) -> str:
-        name = str(len(self._named) + 1)
-        self._named[name] = look
+        self._names += 1
+        name = str(uuid.UUID(int=self._names, version=4))
+        self._named[name] = _Named(look, self.phone.clock.now_ms + _NAME_LIFE_MS)
+        while len(self._named) > _MOST_NAMES:
+            del self._named[next(iter(self._named))]
         return name
 
     # ------------------------------------------------------------------ the rest
     def device_info(self) -> dict[str, Any]:
         """Describe the device."""
-        display = self.phone.display
+        display, front = self.phone.display, self.phone.reported_front
         return {
-            "currentPackageName": self.phone.front.package,
+            "currentPackageName": front.package if front is not None else None,
             "displayHeight": display.height,
             "displayRotation": display.rotation,
-            "displaySizeDpX": display.width * 160 // display.density,
-            "displaySizeDpY": display.height * 160 // display.density,
+            "displaySizeDpX": round(display.width * 160 / display.density),
+            "displaySizeDpY": round(display.height * 160 / display.density),
             "displayWidth": display.width,
             "naturalOrientation": display.rotation in (0, 2),
-            "productName": "sim",
+            "productName": DEVICE,
             "screenOn": bool(self.phone.world["screen/on"]),
-            "sdkInt": SDK,
+            "sdkInt": int(sdk_of(str(self.phone.state["about/android_version"]))),
         }
 
-    def screenshot(self, scale: float = 1, quality: int = 80) -> str:
+    def object_info(self, target: Any) -> dict[str, Any]:
+        """Describe what a selector means."""
+        node, plain = self.one(target)
+        return object_info(node, plain=plain)
+
+    def screenshot(self, scale: float, quality: int) -> str:
         """Return the screen as base64 of a JPEG."""
-        picture = self.phone.screenshot()
-        if scale != 1:
+        picture = self.phone.screenshot().convert("RGB")
+        if 0 < scale < 1:
             picture = picture.resize((max(1, round(picture.width * scale)), max(1, round(picture.height * scale))))
         stream = io.BytesIO()
-        picture.save(stream, "JPEG", quality=int(quality))
+        picture.save(stream, "JPEG", quality=min(max(quality, 1), 100))
         return base64.b64encode(stream.getvalue()).decode("ascii")
 
-    def set_clipboard(self, _label: str | None, text: str) -> None:
-        """Put a text on the clipboard."""
-        self.phone.clipboard = str(text)
+    def orient(self, direction: str | None) -> None:
+        """Hold the phone another way; what is no direction is ignored."""
+        rotation = _ROTATIONS.get((direction or "").lower())
+        if rotation is not None:
+            self.phone.rotate(rotation)
 
-    def of(self, selector: Any, read: Callable[[Node], Any]) -> Any:
-        """Read something of the node that a selector means."""
-        node = self.one(selector)
-        return _not_found(selector) if node is None else read(node)
+    def freeze(self, frozen: bool) -> None:
+        """Freeze the rotation, or let the phone turn as it is held, which is upright."""
+        if not frozen:
+            self.phone.rotate(0)
+
+    def forget_toast(self) -> None:
+        """Forget the last short message."""
+        self.phone.last_toast = None
+
+
+class _Named(NamedTuple):
+    """What a name stands for, and until when."""
+
+    look: Callable[[], Node | None]
+    until_ms: int
+
+
+class _Place(NamedTuple):
+    """Where a scrolling view is."""
+
+    offset: int
+    reach: int
+
+
+_PATTERN_EXCEPTIONS: Mapping[str, str] = MappingProxyType({
+    "syntax": "java.util.regex.PatternSyntaxException",
+    "unsupported": "java.lang.UnsupportedOperationException",  # a phone would evaluate it
+    "limit": "java.lang.StackOverflowError",
+})  # fmt: skip
 
 
 def _center(node: Node) -> tuple[int, int]:
+    return _bounds(node).center
+
+
+def _bounds(node: Node) -> Bounds:
     assert node.view.bounds is not None
-    return node.view.bounds.center
+    return node.view.bounds
+
+
+def _description(node: Node) -> str:
+    return node.view.desc
+
+
+def _steps_ms(steps: int) -> int:
+    return min(max(steps, 1) * STEP_MS, _LONGEST_GESTURE_MS)
 
 
 def _nothing(*_: Any) -> None:
     return None
 
 
-METHODS: Mapping[str, Callable[..., Any]] = MappingProxyType({
-    "childByDescription": lambda rpc, sel, inner, text, scroll=False: rpc.child_by(
-        lambda node: node.view.desc, sel, inner, text, scroll),
-    "childByInstance": Rpc.child_by_instance,
-    "childByText": lambda rpc, sel, inner, text, scroll=False: rpc.child_by(node_text, sel, inner, text, scroll),
-    "clearInputText": lambda rpc: _nothing(rpc.phone.clear_text()),
-    "clearLastToast": lambda rpc: rpc.phone.clear_toast(),
-    "clearLastTraversedText": _nothing,
-    "clearTextField": Rpc.clear_field,
-    "click": Rpc.click,
-    "count": lambda rpc, sel: len(rpc.all(sel)),
-    "deviceInfo": lambda rpc, *_: rpc.device_info(),
-    "drag": Rpc.swipe,
-    "dragTo": Rpc.drag_to,
-    "dumpWindowHierarchy": lambda rpc, compressed=False, depth=50, active=False: rpc.phone.hierarchy_xml(
-        compressed=bool(compressed), max_depth=int(depth), active_only=bool(active)),
-    "exist": lambda rpc, sel: rpc.one(sel) is not None,
-    "flingBackward": lambda rpc, sel, vertical=True: rpc.scroll_once(sel, vertical, -1),
-    "flingForward": lambda rpc, sel, vertical=True: rpc.scroll_once(sel, vertical, 1),
-    "flingToBeginning": lambda rpc, sel, vertical=True, most=500: rpc.scroll_all(sel, vertical, -1, most),
-    "flingToEnd": lambda rpc, sel, vertical=True, most=500: rpc.scroll_all(sel, vertical, 1, most),
-    "freezeRotation": _nothing,
-    "gesture": Rpc.gesture,
-    "getClipboard": lambda rpc: rpc.phone.clipboard,
-    "getLastToast": lambda rpc: rpc.phone.toast,
-    "getLastTraversedText": _nothing,
-    "getText": lambda rpc, sel: rpc.of(sel, node_text),
-    "injectInputEvent": lambda rpc, action, x, y, _meta=0: rpc.phone.touch(int(action), float(x), float(y)) is None,
-    "objInfo": lambda rpc, sel: rpc.of(sel, object_info),
-    "objInfoOfAllInstances": lambda rpc, sel: [object_info(node) for node in rpc.all(sel)],
-    "openNotification": lambda rpc: rpc.phone.open_shade() is None,
-    "openQuickSettings": lambda rpc: rpc.phone.open_shade() is None,
-    "pasteClipboard": lambda rpc: _nothing(rpc.phone.type_text(rpc.phone.clipboard)),
-    "pinchIn": Rpc.gesture,
-    "pinchOut": Rpc.gesture,
-    "pressKey": lambda rpc, name: rpc.press_key(str(name)),
-    "pressKeyCode": lambda rpc, code, meta=0: rpc.press_key(int(code), meta),
-    "scrollBackward": lambda rpc, sel, vertical=True, _steps=55: rpc.scroll_once(sel, vertical, -1),
-    "scrollForward": lambda rpc, sel, vertical=True, _steps=55: rpc.scroll_once(sel, vertical, 1),
-    "scrollTo": Rpc.scroll_to,
-    "scrollToBeginning": lambda rpc, sel, vertical=True, most=500, _steps=55: rpc.scroll_all(sel, vertical, -1, most),
-    "scrollToEnd": lambda rpc, sel, vertical=True, most=500, _steps=55: rpc.scroll_all(sel, vertical, 1, most),
-    "setClipboard": Rpc.set_clipboard,
-    "setOrientation": _nothing,
-    "setText": Rpc.set_text,
-    "sleep": lambda rpc: _nothing(rpc.phone.key("sleep")),
-    "swipe": Rpc.swipe,
-    "swipePoints": Rpc.swipe_points,
-    "takeScreenshot": Rpc.screenshot,
-    "waitForExists": lambda rpc, sel, milliseconds=20000: rpc.wait(sel, milliseconds, gone=False),
-    "waitUntilGone": lambda rpc, sel, milliseconds=20000: rpc.wait(sel, milliseconds, gone=True),
-    "wakeUp": lambda rpc: _nothing(rpc.phone.key("wakeup")),
+def _dump(rpc: Rpc, compressed: bool, depth: int = 50, active: bool = False) -> str:
+    return rpc.phone.hierarchy_xml(compressed=compressed, max_depth=max(depth, 0), active_only=active)
+
+
+class Overload(NamedTuple):
+    """One way to call a method."""
+
+    kinds: tuple[Kind, ...]
+    handler: Callable[..., Any]
+
+
+_SELECTOR: tuple[Kind, ...] = ("object",)
+_SCROLL: tuple[Kind, ...] = ("object", "bool")
+
+METHODS: Mapping[str, tuple[Overload, ...]] = MappingProxyType({
+    "childByDescription": (
+        Overload(("object", "object", "text"), lambda rpc, *args: rpc.child_by("description", *args)),
+        Overload(("object", "object", "text", "bool"), lambda rpc, *args: rpc.child_by("description", *args)),
+    ),
+    "childByInstance": (Overload(("object", "object", "int"), Rpc.child_by_instance),),
+    "childByText": (
+        Overload(("object", "object", "text"), lambda rpc, *args: rpc.child_by("text", *args)),
+        Overload(("object", "object", "text", "bool"), lambda rpc, *args: rpc.child_by("text", *args)),
+    ),
+    "clearInputText": (Overload((), lambda rpc: _nothing(rpc.phone.clear_text())),),
+    "clearLastToast": (Overload((), Rpc.forget_toast),),
+    "clearLastTraversedText": (Overload((), _nothing),),
+    "clearTextField": (Overload(_SELECTOR, Rpc.clear_field),),
+    "click": (
+        Overload(("int", "int"), Rpc.click),
+        Overload(("int", "int", "long"), Rpc.hold),
+        Overload(_SELECTOR, Rpc.click_on),
+    ),
+    "count": (Overload(_SELECTOR, lambda rpc, target: len(rpc.all(target))),),
+    "deviceInfo": (Overload((), Rpc.device_info),),
+    "drag": (Overload(("int", "int", "int", "int", "int"), Rpc.swipe),),
+    "dragTo": (
+        Overload(("object", "int", "int", "int"), Rpc.drag_to),
+        Overload(("object", "object", "int"), Rpc.drag_onto),
+    ),
+    "dumpWindowHierarchy": (
+        Overload(("bool",), _dump),
+        Overload(("bool", "int"), _dump),
+        Overload(("bool", "int", "bool"), _dump),
+    ),
+    "exist": (Overload(_SELECTOR, Rpc.is_named),),
+    "flingBackward": (Overload(_SCROLL, lambda rpc, *args: rpc.scroll(*args, -1, _FLING_STEPS)),),
+    "flingForward": (Overload(_SCROLL, lambda rpc, *args: rpc.scroll(*args, 1, _FLING_STEPS)),),
+    "flingToBeginning": (
+        Overload((*_SCROLL, "int"), lambda rpc, sel, vert, most: rpc.scroll_all(sel, vert, -1, most, _FLING_STEPS)),
+    ),
+    "flingToEnd": (
+        Overload((*_SCROLL, "int"), lambda rpc, sel, vert, most: rpc.scroll_all(sel, vert, 1, most, _FLING_STEPS)),
+    ),
+    "freezeRotation": (Overload(("bool",), Rpc.freeze),),
+    "gesture": (Overload(("object", "point", "point", "point", "point", "int"), Rpc.two_fingers),),
+    "getClipboard": (Overload((), Rpc.clipboard),),
+    "getLastToast": (Overload((), lambda rpc: rpc.phone.last_toast),),
+    "getLastTraversedText": (Overload((), _nothing),),
+    "getText": (Overload(_SELECTOR, lambda rpc, target: node_text(rpc.one(target)[0])),),
+    "injectInputEvent": (Overload(("int", "float", "float", "int"), lambda rpc, a, x, y, _: rpc.inject(a, x, y)),),
+    "isScreenOn": (Overload((), lambda rpc: bool(rpc.phone.world["screen/on"])),),
+    "longClick": (Overload(_SELECTOR, lambda rpc, target: rpc.click_on(target, LONG_PRESS_MS)),),
+    "objInfo": (Overload(_SELECTOR, Rpc.object_info),),
+    "objInfoOfAllInstances": (
+        Overload(_SELECTOR, lambda rpc, target: [object_info(node, plain=False) for node in rpc.all(target)]),
+    ),
+    "openNotification": (Overload((), lambda rpc: rpc.phone.open_shade() is None),),
+    "openQuickSettings": (Overload((), lambda rpc: rpc.phone.open_shade(settings=True) is None),),
+    "pasteClipboard": (Overload((), lambda rpc: _nothing(rpc.phone.type_text(rpc.phone.clipboard))),),
+    "pinchIn": (Overload(("object", "int", "int"), lambda rpc, *args: rpc.pinch(*args, apart=False)),),
+    "pinchOut": (Overload(("object", "int", "int"), lambda rpc, *args: rpc.pinch(*args, apart=True)),),
+    "ping": (Overload((), lambda _: "pong"),),
+    "pressKey": (Overload(("text",), Rpc.press_key),),
+    "pressKeyCode": (
+        Overload(("int",), Rpc.press_code),
+        Overload(("int", "int"), lambda rpc, code, _: rpc.press_code(code)),
+    ),
+    "scrollBackward": (Overload((*_SCROLL, "int"), lambda rpc, sel, vert, steps: rpc.scroll(sel, vert, -1, steps)),),
+    "scrollForward": (Overload((*_SCROLL, "int"), lambda rpc, sel, vert, steps: rpc.scroll(sel, vert, 1, steps)),),
+    "scrollTo": (Overload(("object", "object", "bool"), Rpc.scroll_to),),
+    "scrollToBeginning": (
+        Overload((*_SCROLL, "int", "int"), lambda rpc, sel, vert, *args: rpc.scroll_all(sel, vert, -1, *args)),
+    ),
+    "scrollToEnd": (
+        Overload((*_SCROLL, "int", "int"), lambda rpc, sel, vert, *args: rpc.scroll_all(sel, vert, 1, *args)),
+    ),
+    "setClipboard": (Overload(("text", "text"), Rpc.set_clipboard),),
+    "setOrientation": (Overload(("text",), Rpc.orient),),
+    "setText": (Overload(("object", "text"), Rpc.set_text),),
+    "sleep": (Overload((), lambda rpc: _nothing(rpc.phone.key("sleep"))),),
+    "swipe": (
+        Overload(("int", "int", "int", "int", "int"), Rpc.swipe),
+        Overload(("object", "text", "int"), Rpc.swipe_on),
+    ),
+    "swipePoints": (Overload(("points", "int"), Rpc.swipe_points),),
+    "takeScreenshot": (Overload(("float", "int"), Rpc.screenshot),),
+    "waitForExists": (Overload(("object", "long"), lambda rpc, *args: rpc.wait(*args, gone=False)),),
+    "waitForIdle": (Overload(("long",), _nothing),),
+    "waitUntilGone": (Overload(("object", "long"), lambda rpc, *args: rpc.wait(*args, gone=True)),),
+    "wakeUp": (Overload((), lambda rpc: _nothing(rpc.phone.key("wakeup"))),),
 })  # fmt: skip
 """Every method of the server; ``makeToast`` is called by the client but absent from the jar, so it is absent here."""

@@ -1,16 +1,36 @@
 """Finding views by a uiautomator2 selector: masks, fields, children and siblings. Knows no transport and no gestures.
 
-A selector is the dictionary that uiautomator2's client sends (``Selector`` in uiautomator2/_selector.py).
+A selector is the dictionary that uiautomator2's client sends (``Selector`` in uiautomator2/_selector.py). The server
+looks for it in one of two ways: a plain one among all windows (androidx.test.uiautomator.By), one with an index, an
+instance or a chain of children and siblings in the active window only, step by step (UiSelector, QueryController). The
+second way ignores case where a text begins with or contains something, and reports no resource names.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
+from agent_eval.device_sim.patterns import Effort, compile_pattern
 from agent_eval.device_sim.ui import View, Window
+
+MAX_CHAIN = 100
+"""Children and siblings that one selector may name; a phone runs out of stack somewhere beyond."""
+
+
+class SelectorProblem(ValueError):
+    """A selector that makes the server throw.
+
+    Args:
+        exception: The class that a phone throws.
+        message: What is wrong.
+    """
+
+    def __init__(self, exception: str, message: str) -> None:
+        super().__init__(message)
+        self.exception = exception
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,91 +74,322 @@ def node_text(node: Node) -> str:
     return "\u2022" * len(node.view.text) if node.view.password else node.view.text
 
 
-def _whole(pattern: object, text: str) -> bool:
-    return re.fullmatch(str(pattern), text, re.DOTALL) is not None
-
+# ----------------------------------------------------------------------------------------------------------------------
+# fields
 
 Test = Callable[[Node, Any], bool]
+_Read = Callable[[Node], str]
 
-FIELDS: dict[str, tuple[int, Test]] = {
-    "text": (0x1, lambda node, value: node_text(node) == value),
-    "textContains": (0x2, lambda node, value: value in node_text(node)),
-    "textMatches": (0x4, lambda node, value: _whole(value, node_text(node))),
-    "textStartsWith": (0x8, lambda node, value: node_text(node).startswith(value)),
-    "className": (0x10, lambda node, value: node.view.cls == value),
-    "classNameMatches": (0x20, lambda node, value: _whole(value, node.view.cls)),
-    "description": (0x40, lambda node, value: node.view.desc == value),
-    "descriptionContains": (0x80, lambda node, value: value in node.view.desc),
-    "descriptionMatches": (0x100, lambda node, value: _whole(value, node.view.desc)),
-    "descriptionStartsWith": (0x200, lambda node, value: node.view.desc.startswith(value)),
-    "checkable": (0x400, lambda node, value: node.view.checkable is value),
-    "checked": (0x800, lambda node, value: node.view.checked is value),
-    "clickable": (0x1000, lambda node, value: node.view.clickable is value),
-    "longClickable": (0x2000, lambda node, value: node.view.long_clickable is value),
-    "scrollable": (0x4000, lambda node, value: node.view.scrollable is value),
-    "enabled": (0x8000, lambda node, value: node.view.enabled is value),
-    "focusable": (0x10000, lambda node, value: node.view.focusable is value),
-    "focused": (0x20000, lambda node, value: node.view.focused is value),
-    "selected": (0x40000, lambda node, value: node.view.selected is value),
-    "packageName": (0x80000, lambda node, value: node.package == value),
-    "packageNameMatches": (0x100000, lambda node, value: _whole(value, node.package)),
-    "resourceId": (0x200000, lambda node, value: node.view.id == value),
-    "resourceIdMatches": (0x400000, lambda node, value: _whole(value, node.view.id)),
+
+def _description(node: Node) -> str:
+    return node.view.desc
+
+
+def _class(node: Node) -> str:
+    return node.view.cls
+
+
+def _package(node: Node) -> str:
+    return node.package
+
+
+def _id(node: Node) -> str:
+    return node.view.id
+
+
+def _is(read: _Read) -> Test:
+    return lambda node, value: read(node) == value
+
+
+def _contains(read: _Read) -> Test:
+    return lambda node, value: value in read(node)
+
+
+def _starts(read: _Read) -> Test:
+    return lambda node, value: read(node).startswith(value)
+
+
+def _contains_in_any_case(read: _Read) -> Test:
+    return lambda node, value: value in read(node).lower()
+
+
+def _starts_in_any_case(read: _Read) -> Test:
+    return lambda node, value: read(node).lower().startswith(value)
+
+
+def _flag(name: str) -> Test:
+    return lambda node, value: getattr(node.view, name) is value
+
+
+def _matched(_: Node, __: Any) -> bool:
+    raise AssertionError("a pattern is compiled before it is tested")
+
+
+FIELDS: Mapping[str, tuple[int, Test]] = MappingProxyType({
+    "text": (0x1, _is(node_text)),
+    "textContains": (0x2, _contains(node_text)),
+    "textMatches": (0x4, _matched),
+    "textStartsWith": (0x8, _starts(node_text)),
+    "className": (0x10, _is(_class)),
+    "classNameMatches": (0x20, _matched),
+    "description": (0x40, _is(_description)),
+    "descriptionContains": (0x80, _contains(_description)),
+    "descriptionMatches": (0x100, _matched),
+    "descriptionStartsWith": (0x200, _starts(_description)),
+    "checkable": (0x400, _flag("checkable")),
+    "checked": (0x800, _flag("checked")),
+    "clickable": (0x1000, _flag("clickable")),
+    "longClickable": (0x2000, _flag("long_clickable")),
+    "scrollable": (0x4000, _flag("scrollable")),
+    "enabled": (0x8000, _flag("enabled")),
+    "focusable": (0x10000, _flag("focusable")),
+    "focused": (0x20000, _flag("focused")),
+    "selected": (0x40000, _flag("selected")),
+    "packageName": (0x80000, _is(_package)),
+    "packageNameMatches": (0x100000, _matched),
+    "resourceId": (0x200000, _is(_id)),
+    "resourceIdMatches": (0x400000, _matched),
     "index": (0x800000, lambda node, value: node.index == value),
-}
-"""Field, its bit in the mask, and its test."""
-INSTANCE = 0x1000000
+})  # fmt: skip
+"""Field, its bit in the mask, and its test; those that match patterns are tested by ``_PATTERNS``."""
+_PATTERNS: Mapping[str, _Read] = MappingProxyType({
+    "textMatches": node_text, "classNameMatches": _class, "descriptionMatches": _description,
+    "packageNameMatches": _package, "resourceIdMatches": _id,
+})  # fmt: skip
+_STEPWISE: Mapping[str, Test] = MappingProxyType({
+    "textContains": _contains_in_any_case(node_text), "textStartsWith": _starts_in_any_case(node_text),
+    "descriptionContains": _contains_in_any_case(_description),
+    "descriptionStartsWith": _starts_in_any_case(_description),
+})  # fmt: skip
+"""Tests that differ where the server goes step by step (UiSelector#isMatchFor); they get the value in lower case."""
+_FLAGS = frozenset({"checkable", "checked", "clickable", "longClickable", "scrollable", "enabled", "focusable"}) | {
+    "focused", "selected",
+}  # fmt: skip
+INDEX, INSTANCE = 0x800000, 0x1000000
+_ANY = 0x1FFFFFF
+_NAMES: Mapping[str, str] = MappingProxyType({
+    "text": "TEXT", "textContains": "CONTAINS_TEXT", "textMatches": "TEXT_REGEX", "textStartsWith": "START_TEXT",
+    "className": "CLASS", "classNameMatches": "CLASS_REGEX", "description": "DESCRIPTION",
+    "descriptionContains": "CONTAINS_DESCRIPTION", "descriptionMatches": "DESCRIPTION_REGEX",
+    "descriptionStartsWith": "START_DESCRIPTION", "longClickable": "LONG_CLICKABLE", "packageName": "PACKAGE NAME",
+    "packageNameMatches": "PACKAGE_NAME_REGEX", "resourceId": "RESOURCE_ID", "resourceIdMatches": "RESOURCE_ID_REGEX",
+})  # fmt: skip
+"""Field to what UiSelector#toString calls it, where that is not the field in capitals."""
 
 
-def find(nodes: list[Node], selector: Mapping[str, Any]) -> list[Node]:
-    """Return all nodes that a selector means, in document order.
+# ----------------------------------------------------------------------------------------------------------------------
+# a selector, checked
 
-    ``child`` looks below the first match so far, ``sibling`` below its parent; an ``instance`` picks one match.
+
+@dataclass(frozen=True, slots=True)
+class _Link:
+    """One step: what a node must be like, and where the next step goes on."""
+
+    tests: tuple[tuple[Test, Any], ...]
+    instance: int | None
+    sibling: bool = False
+    """How this step was reached: from the parent of the node before it, else from that node itself."""
+
+    def fits(self, node: Node, effort: Effort) -> bool:
+        effort.spend(1)
+        return all(test(node, value) for test, value in self.tests)
+
+
+def is_plain(selector: Mapping[str, Any]) -> bool:
+    """Tell whether the server looks for a selector among all windows."""
+    mask = _mask(selector)
+    return bool(mask) and not mask & (INDEX | INSTANCE) and not selector.get("childOrSibling")
+
+
+def _mask(selector: Mapping[str, Any]) -> int:
+    mask = selector.get("mask", 0)
+    if isinstance(mask, bool) or not isinstance(mask, int):
+        raise TypeError(f"a mask is a number, not {mask!r}")
+    return mask & _ANY
+
+
+def _value(name: str, value: object) -> Any:
+    """Return a field's value as the server's JSON reader would have it.
 
     Raises:
-        re.error: a pattern of the selector is not one.
+        SelectorProblem: it is null.
+        TypeError: it is of another kind.
     """
-    found = _pick(nodes, selector)
-    steps = zip(selector.get("childOrSibling", ()), selector.get("childOrSiblingSelector", ()), strict=False)
-    for relation, inner in steps:
-        if not found:
-            return []
-        start = found[0] if relation == "child" else found[0].parent
-        found = _pick(list(start.below()), inner) if start is not None else []
-    return found
+    if name in _FLAGS:
+        if not isinstance(value, bool):
+            raise TypeError(f"{name} is true or false, not {value!r}")
+        return value
+    if name in ("index", "instance"):
+        if isinstance(value, bool) or not isinstance(value, int):
+            raise TypeError(f"{name} is a number, not {value!r}")
+        return value
+    if value is None:
+        raise SelectorProblem("java.lang.NullPointerException", f"{name} cannot be null")
+    if isinstance(value, bool | int | float):
+        return str(value).lower() if isinstance(value, bool) else str(value)
+    if not isinstance(value, str):
+        raise TypeError(f"{name} is a text, not {value!r}")
+    return value
 
 
-def _pick(nodes: list[Node], selector: Mapping[str, Any]) -> list[Node]:
-    mask = int(selector.get("mask", 0))
-    tests = [(test, selector.get(name)) for name, (bit, test) in FIELDS.items() if mask & bit]
-    found = [node for node in nodes if all(test(node, value) for test, value in tests)]
+def _link(selector: Mapping[str, Any], effort: Effort, *, stepwise: bool, sibling: bool = False) -> _Link:
+    mask = _mask(selector)
+    tests: list[tuple[Test, Any]] = []
+    for name, (bit, test) in FIELDS.items():
+        if not mask & bit:
+            continue
+        value = _value(name, selector.get(name))
+        if name in _PATTERNS:
+            test = _pattern_test(name, value, effort)
+        elif stepwise and name in _STEPWISE:
+            test, value = _STEPWISE[name], value.lower()
+        elif not stepwise and name == "className" and value.startswith("."):
+            value = "android.widget" + value  # By#clazz
+        tests.append((test, value))
+    instance = _value("instance", selector.get("instance", 0)) if mask & INSTANCE else None
+    return _Link(tuple(tests), instance, sibling)
+
+
+def _pattern_test(name: str, pattern: str, effort: Effort) -> Test:
+    compiled, read = compile_pattern(pattern, dot_all=True), _PATTERNS[name]
+    return lambda node, _: compiled.matches(read(node), effort)
+
+
+def _chain(selector: Mapping[str, Any], effort: Effort) -> list[_Link]:
+    """Return the steps of a selector, those of the selectors inside it in their place.
+
+    Raises:
+        SelectorProblem: there are too many.
+    """
+    links: list[_Link] = []
+    waiting: list[tuple[Mapping[str, Any], bool]] = [(selector, False)]
+    while waiting:
+        current, sibling = waiting.pop()
+        if not isinstance(current, Mapping):
+            raise TypeError(f"a selector is an object, not {current!r}")
+        if len(links) >= MAX_CHAIN:
+            raise SelectorProblem("java.lang.StackOverflowError", f"stack size 8192KB after {MAX_CHAIN} selectors")
+        links.append(_link(current, effort, stepwise=True, sibling=sibling))
+        steps = zip(current.get("childOrSibling") or (), current.get("childOrSiblingSelector") or (), strict=False)
+        inner = [(found, str(relation).lower()) for relation, found in steps]
+        waiting += [(found, word == "sibling") for found, word in reversed(inner) if word in ("child", "sibling")]
+    return links
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# the search
+
+
+def find(nodes: list[Node], selector: Mapping[str, Any], *, stepwise: bool = False) -> list[Node]:
+    """Return all nodes that a selector means, in document order; an ``instance`` picks one.
+
+    Args:
+        nodes: Where to look.
+        selector: What to look for.
+        stepwise: Look step by step even for a plain selector, as most methods of the server do.
+
+    Raises:
+        PatternError: a pattern of the selector is not one, or the search costs too much.
+        SelectorProblem: the selector makes the server throw.
+        TypeError: a field has a value of the wrong kind.
+    """
+    effort = Effort()
+    if not (stepwise or selector.get("childOrSibling") or _mask(selector) & (INDEX | INSTANCE)):
+        link = _link(selector, effort, stepwise=False)
+        return [node for node in nodes if link.fits(node, effort)]
+    chain = _chain(selector, effort)
+    skipped = [0] * len(chain)
+    among = set(nodes)
+    roots = [node for node in nodes if node.parent not in among]
+    found = [match for root in roots for match in _walk(root, chain, 0, skipped, effort)]
+    wanted = chain[-1].instance
+    if wanted is None:
+        return found
+    return found[wanted : wanted + 1] if wanted >= 0 else []
+
+
+def _walk(node: Node, chain: list[_Link], at: int, skipped: list[int], effort: Effort) -> Iterator[Node]:
+    """Yield what the last step of a chain fits, each as the server would meet it while it looks for a later instance.
+
+    A step before the last goes on at the first node that it fits, or after as many as its instance says, and, where
+    nothing is found there, at the next (QueryController#findNodeRegularRecursive).
+    """
+    link = chain[at]
+    start = node
+    if link.fits(node, effort):
+        if at == len(chain) - 1:
+            yield node
+        elif skipped[at] < (link.instance or 0):
+            skipped[at] += 1
+        else:
+            at += 1
+            if chain[at].sibling:
+                if node.parent is None:
+                    return
+                start = node.parent
+    for child in start.children:
+        yield from _walk(child, chain, at, skipped, effort)
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# what a client is told
+
+
+def describe(selector: Mapping[str, Any]) -> str:
+    """Return a selector as the message of a UiObjectNotFoundException has it (UiSelector#toString)."""
+    mask = _mask(selector)
+    words = [
+        f"{_NAMES.get(name, name.upper())}={_java(selector.get(name))}"
+        for name, (bit, _) in FIELDS.items()
+        if mask & bit
+    ]
     if mask & INSTANCE:
-        instance = int(selector.get("instance", 0))
-        return found[instance : instance + 1] if instance >= 0 else []
-    return found
+        words.append(f"INSTANCE={_java(selector.get('instance'))}")
+    for relation, inner in zip(
+        selector.get("childOrSibling") or (), selector.get("childOrSiblingSelector") or (), strict=False
+    ):
+        words.append(f"{'PARENT' if relation == 'sibling' else 'CHILD'}={describe(inner)}")
+    return f"UiSelector[{', '.join(words)}]"
 
 
-def object_info(node: Node) -> dict[str, Any]:
-    """Return a node as the server's ObjInfo."""
+def _java(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else "null" if value is None else str(value)
+
+
+_TEXT_CLASSES = ("TextView", "EditText", "Button", "Switch", "CheckBox", "Chronometer", "TextClock")
+
+
+def object_info(node: Node, *, plain: bool = True) -> dict[str, Any]:
+    """Return a node as the server's ObjInfo.
+
+    Args:
+        node: What to describe.
+        plain: Whether it was found among all windows: that way knows resource names, and says null where a view has no
+            description or is of a kind without text.
+    """
     view = node.view
     assert view.bounds is not None
     left, top, right, bottom = view.bounds
+    rectangle = {"bottom": bottom, "left": left, "right": right, "top": top}
+    text: str | None = node_text(node)
+    if plain and not text and not view.cls.endswith(_TEXT_CLASSES):
+        text = None
     return {
-        "bounds": {"bottom": bottom, "left": left, "right": right, "top": top},
+        "bounds": rectangle,
         "checkable": view.checkable,
         "checked": view.checked,
         "childCount": len(node.children),
         "className": view.cls,
         "clickable": view.clickable,
-        "contentDescription": view.desc,
+        "contentDescription": view.desc or None if plain else view.desc,
         "enabled": view.enabled,
         "focusable": view.focusable,
         "focused": view.focused,
         "longClickable": view.long_clickable,
         "packageName": node.package,
-        "resourceName": view.id or None,
+        "resourceName": (view.id or None) if plain else None,
         "scrollable": view.scrollable,
         "selected": view.selected,
-        "text": node_text(node),
-        "visibleBounds": {"bottom": bottom, "left": left, "right": right, "top": top},
+        "text": text,
+        "visibleBounds": dict(rectangle),
     }

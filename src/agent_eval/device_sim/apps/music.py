@@ -1,0 +1,755 @@
+"""Music: songs, the playing queue, playlists and their files (after Retro Music Player). Knows no other app.
+
+What plays is ``music/song`` out of ``music/queue``, a list of song numbers in order; a playlist is such a list with a
+name. A song that ends makes way for the next one in the queue, by the phone's clock.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from agent_eval.device_sim.dialogs import buttons, menu, question
+from agent_eval.device_sim.files import SHARED
+from agent_eval.device_sim.schema import COUNT, TEXT, YES_NO, Kind
+from agent_eval.device_sim.screen import App, Draw, Notice, Screen, Ui
+from agent_eval.device_sim.ui import MATCH, Field, View, dp
+from agent_eval.device_sim.widgets import (
+    CENTER,
+    MIDDLE,
+    RELATIVE,
+    SMALL,
+    TITLE,
+    activity,
+    app_bar,
+    button,
+    column,
+    dialog,
+    edit_text,
+    frame,
+    image,
+    image_button,
+    label,
+    opener,
+    row,
+    scroll_column,
+    setter,
+)
+
+PACKAGE = "code.name.monkey.retromusic"
+_ID = f"{PACKAGE}:id/"
+FOLDER = f"{SHARED}/Playlists"
+"""Where playlists are saved as files."""
+RESTART_MS = 3000
+"""The previous button starts the song anew when it has run for longer."""
+
+
+def numbers(text: str) -> list[int]:
+    """Return the songs of a stored list."""
+    return [int(part) for part in text.split(",") if part]
+
+
+def joined(songs: Sequence[int]) -> str:
+    """Return a list of songs as it is stored."""
+    return ",".join(map(str, songs))
+
+
+def duration(seconds: int) -> str:
+    """Write a length as players do."""
+    hours, rest = divmod(seconds, 3600)
+    return f"{hours}:{rest // 60:02d}:{rest % 60:02d}" if hours else f"{rest // 60:02d}:{rest % 60:02d}"
+
+
+def total_seconds(ui: Ui, songs: Sequence[int]) -> int:
+    """Add up the lengths of songs."""
+    return sum(ui.number(f"music/songs/{song}/seconds") for song in songs)
+
+
+def _title(ui: Ui, song: int) -> str:
+    return ui.words(f"music/songs/{song}/title")
+
+
+def _count(ui: Ui, songs: Sequence[int]) -> str:
+    if len(songs) == 1:
+        return ui.say("1 song")
+    return ui.say("{count} songs", count=len(songs))
+
+
+def _moved(items: list[int], place: int, by: int) -> list[int]:
+    """Return a list with one item moved up or down; at an end it stays."""
+    target = place + by
+    if not 0 <= target < len(items):
+        return items
+    return [*items[: min(place, target)], items[max(place, target)], items[min(place, target)],
+            *items[max(place, target) + 1 :]]  # fmt: skip
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# playing
+
+
+def position_ms(ui: Ui) -> int:
+    """Return how far into the song the player is."""
+    kept = int(ui.known("music/position_ms") or 0)
+    if not ui.flag("music/playing"):
+        return kept
+    return kept + ui.host.now_ms - int(ui.known("music/since_ms") or ui.host.now_ms)
+
+
+def _start(ui: Ui, song: int) -> None:
+    """Play a song from its beginning."""
+    ui.put("music/song", song)
+    ui.keep("music/position_ms", 0)
+    ui.put("music/playing", False)
+    _toggle(ui)
+
+
+def _toggle(ui: Ui) -> None:
+    """Pause what plays, or go on with it."""
+    song = ui.number("music/song")
+    if not song:
+        return
+    position = position_ms(ui)
+    ui.keep("music/position_ms", position)
+    turn = int(ui.known("music/turn") or 0) + 1
+    ui.keep("music/turn", turn)  # an end that was set before no longer counts
+    if ui.flag("music/playing"):
+        ui.put("music/playing", False)
+        return
+    ui.keep("music/since_ms", ui.host.now_ms)
+    ui.put("music/playing", True)
+
+    def end() -> None:
+        if ui.known("music/turn") == turn:
+            _skip(ui, 1)
+
+    left = ui.number(f"music/songs/{song}/seconds") * 1000 - position
+    ui.host.after(max(left, 0), end)
+
+
+def _skip(ui: Ui, by: int) -> None:
+    """Go to a neighbour in the queue; after the last song the player stops."""
+    queue, song = numbers(ui.words("music/queue")), ui.number("music/song")
+    if by < 0 and (position_ms(ui) > RESTART_MS or song not in queue or queue.index(song) == 0):
+        _start(ui, song)
+        return
+    place = queue.index(song) + by if song in queue else len(queue)
+    if place < len(queue):
+        _start(ui, queue[place])
+        return
+    if ui.flag("music/playing"):
+        _toggle(ui)
+    ui.keep("music/position_ms", 0)
+
+
+def _play(ui: Ui, song: int, songs: Sequence[int]) -> None:
+    """Play one song of a list: the list becomes the queue."""
+    ui.put("music/queue", joined(songs))
+    _start(ui, song)
+
+
+def _add_to_queue(ui: Ui, songs: Sequence[int], *, next: bool = False) -> None:
+    queue, song = numbers(ui.words("music/queue")), ui.number("music/song")
+    place = queue.index(song) + 1 if next and song in queue else len(queue)
+    ui.put("music/queue", joined([*queue[:place], *songs, *queue[place:]]))
+    if not song:
+        ui.put("music/song", songs[0])
+    added = ui.say("Added title to the playing queue")
+    ui.host.show_toast(added if len(songs) == 1 else ui.say("Added {count} titles to the playing queue",
+                                                            count=len(songs)))  # fmt: skip
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# the library
+
+
+TABS = (("songs", "Songs", "note"), ("playlists", "Playlists", "playlist"))
+ORDERS = (("title", "Song name"), ("artist", "Artist"), ("album", "Album"), ("seconds", "Duration"))
+"""Field by which the songs are sorted, and its name in the menu."""
+
+
+def _songs_in_order(ui: Ui, order: str) -> list[int]:
+    def key(song: int) -> tuple[int, str, str]:
+        path = f"music/songs/{song}"
+        seconds = ui.number(f"{path}/seconds") if order == "seconds" else 0
+        return seconds, ui.words(f"{path}/{order}").lower(), _title(ui, song).lower()
+
+    return sorted(ui.ids("music/songs"), key=key)
+
+
+def _song_row(ui: Ui, song: int, *, on_tap: Callable[[], object], more: View, picked: list[int] | None = None) -> View:
+    path = f"music/songs/{song}"
+    chosen = picked is not None and song in picked
+    details = f"{ui.words(f'{path}/artist')} \u2022 {duration(ui.number(f'{path}/seconds'))}"
+    texts = column(
+        label(_title(ui, song), id=f"{_ID}title", size=TITLE, width=MATCH, bold=ui.number("music/song") == song),
+        label(details, id=f"{_ID}text", ink="soft", width=MATCH),
+        cls=RELATIVE,
+        weight=1,
+        align=MIDDLE,
+    )
+
+    def hold() -> None:
+        if picked is not None:
+            ui.set("picked", joined([*picked, song] if song not in picked else picked))
+
+    return row(
+        image("check" if chosen else "note", id=f"{_ID}image", size=dp(40), align=MIDDLE, fill="chip"),
+        texts,
+        more,
+        height=dp(64),
+        pad=(dp(16), 0, dp(4), 0),
+        gap=dp(16),
+        on_tap=on_tap,
+        on_hold=hold if picked is not None else None,
+        selected=chosen,
+        fill="tonal" if chosen else "",
+    )
+
+
+def _more(ui: Ui, on_tap: Callable[[], object]) -> View:
+    return image_button("more", ui.say("More options"), on_tap, id=f"{_ID}menu")
+
+
+def _picking_bar(ui: Ui, picked: list[int]) -> View:
+    def then(act: Callable[[], object]) -> Callable[[], object]:
+        def do() -> None:
+            ui.set("picked", "")
+            act()
+
+        return do
+
+    return row(
+        image_button("close", ui.say("Close"), setter(ui, "picked", ""), id=f"{_ID}action_mode_close_button"),
+        label(ui.say("{count} selected", count=len(picked)), size=dp(20), align=MIDDLE, weight=1, pad=(dp(8), 0, 0, 0)),
+        image_button(
+            "queue", ui.say("Add to playing queue"), then(lambda: _add_to_queue(ui, picked)),
+            id=f"{_ID}action_add_to_current_playing",
+        ),
+        image_button(
+            "playlist", ui.say("Add to playlist"), then(opener(ui, "music/add", songs=joined(picked))),
+            id=f"{_ID}action_add_to_playlist",
+        ),
+        height=dp(56),
+        pad=(dp(4), 0, dp(4), 0),
+        fill="tonal",
+    )  # fmt: skip
+
+
+def _song_rows(ui: Ui, songs: list[int]) -> list[View]:
+    picked = numbers(str(ui.var("picked")))
+    rows = []
+    for song in songs:
+
+        def tap(song: int = song) -> None:
+            if picked:
+                ui.set("picked", joined([one for one in picked if one != song] if song in picked else [*picked, song]))
+            else:
+                _play(ui, song, songs)
+
+        more = _more(ui, opener(ui, "music/song_menu", song=song))
+        rows.append(_song_row(ui, song, on_tap=tap, more=more, picked=picked))
+    return rows
+
+
+def main(ui: Ui) -> View:
+    """Build the library: all songs or all playlists, and the song that plays below."""
+    tab = str(ui.var("tab", "songs"))
+    picked = numbers(str(ui.var("picked")))
+    if picked:
+        bar = _picking_bar(ui, picked)
+    else:
+        actions = [image_button("search", ui.say("Search"), opener(ui, "music/search"), id=f"{_ID}action_search")]
+        if tab == "songs":
+            actions.append(
+                image_button("sort", ui.say("Sort order"), opener(ui, "music/sort"), id=f"{_ID}action_sort_order")
+            )
+        else:
+            actions.append(
+                image_button("add", ui.say("New playlist"), opener(ui, "music/new"), id=f"{_ID}action_new_playlist")
+            )
+        bar = app_bar(ui, ui.say("Songs" if tab == "songs" else "Playlists"), up=False, actions=actions)
+    if tab == "songs":
+        rows = _song_rows(ui, _songs_in_order(ui, str(ui.var("order", "title"))))
+    else:
+        rows = [_playlist_row(ui, playlist) for playlist in ui.ids("music/playlists")]
+    body = scroll_column(ui, rows, name=tab, id=f"{_ID}recycler_view", height=0, weight=1)
+    if not rows:
+        body = frame(label(ui.say("No playlists"), ink="soft", align=CENTER, size=TITLE), weight=1)
+    return activity(ui, bar, body, _mini_player(ui), _tabs(ui, tab))
+
+
+def _tabs(ui: Ui, chosen: str) -> View:
+    tabs = []
+    for name, text, icon in TABS:
+
+        def show(name: str = name) -> None:
+            ui.set("tab", name)
+            ui.set("picked", "")
+
+        tabs.append(
+            column(
+                image(icon, id=f"{_ID}icon", ink="primary" if name == chosen else "icon"),
+                label(ui.say(text), id=f"{_ID}label", size=SMALL, align=CENTER),
+                cls="android.widget.FrameLayout",
+                id=f"{_ID}action_{name}",
+                desc=ui.say(text),
+                weight=1,
+                pad=(0, dp(8), 0, dp(8)),
+                on_tap=show,
+            )
+        )
+        tabs[-1].selected = name == chosen
+    return row(*tabs, id=f"{_ID}bottom_navigation", fill="bar")
+
+
+def _play_button(ui: Ui, size: int) -> View:
+    playing = ui.flag("music/playing")
+    return image_button(
+        "pause" if playing else "play",
+        ui.say("Pause" if playing else "Play"),
+        lambda: _toggle(ui),
+        id=f"{_ID}play_pause_button",
+        size=size,
+    )
+
+
+def _mini_player(ui: Ui) -> View:
+    song = ui.number("music/song")
+    if not song:
+        return row(height=0)
+    texts = label(_title(ui, song), id=f"{_ID}mini_player_title", align=MIDDLE, weight=1)
+    return row(
+        image("note", size=dp(32), align=MIDDLE),
+        texts,
+        _play_button(ui, dp(48)),
+        id=f"{_ID}mini_player_fragment",
+        height=dp(52),
+        pad=(dp(16), 0, dp(4), 0),
+        gap=dp(12),
+        fill="card",
+        on_tap=opener(ui, "music/player"),
+    )
+
+
+def search(ui: Ui) -> View:
+    """Build the search for songs by title, artist or album."""
+    words = ui.typed("query").strip().lower()
+    found = [
+        song
+        for song in _songs_in_order(ui, "title")
+        if words
+        and any(words in ui.words(f"music/songs/{song}/{name}").lower() for name in ("title", "artist", "album"))
+    ]
+    picked = numbers(str(ui.var("picked")))
+    field = edit_text(
+        ui, Field("query"), id=f"{_ID}search_view", hint=ui.say("Search your library"), weight=1, align=MIDDLE
+    )
+    bar = _picking_bar(ui, picked) if picked else row(
+        image_button("back", ui.say("Navigate up"), ui.close), field, height=dp(64), pad=(dp(4), 0, dp(16), 0)
+    )  # fmt: skip
+    body = scroll_column(ui, _song_rows(ui, found), id=f"{_ID}recycler_view", height=0, weight=1)
+    if words and not found:
+        body = frame(label(ui.say("No results"), id=f"{_ID}empty", ink="soft", size=TITLE, align=CENTER), weight=1)
+    return activity(ui, bar, body, _mini_player(ui))
+
+
+def sort_menu(ui: Ui) -> View:
+    """Build the menu of sort orders."""
+
+    def choose(order: str) -> Callable[[], object]:
+        return lambda: ui.host.tell_page({"order": order, "scroll/songs": 0})
+
+    return menu(ui, [(ui.say(text), choose(order)) for order, text in ORDERS])
+
+
+def song_menu(ui: Ui) -> View:
+    """Build the menu of one song in the library."""
+    song = int(ui.var("song"))
+    return menu(
+        ui,
+        [
+            (ui.say("Play next"), lambda: _add_to_queue(ui, [song], next=True)),
+            (ui.say("Add to playing queue"), lambda: _add_to_queue(ui, [song])),
+            (ui.say("Add to playlist"), opener(ui, "music/add", songs=str(song))),
+            (ui.say("Details"), opener(ui, "music/details", song=song)),
+        ],
+    )
+
+
+def details(ui: Ui) -> View:
+    """Build the dialog with what is known of a song."""
+    path = f"music/songs/{int(ui.var('song'))}"
+    lines = (
+        (ui.say("Title"), ui.words(f"{path}/title")),
+        (ui.say("Artist"), ui.words(f"{path}/artist")),
+        (ui.say("Album"), ui.words(f"{path}/album")),
+        (ui.say("Track length"), duration(ui.number(f"{path}/seconds"))),
+    )
+    texts = [label(f"{name}: {value}", size=TITLE, width=MATCH) for name, value in lines]
+    return dialog(*texts, title=ui.say("Details"), buttons=(button(ui.say("OK"), ui.close, id="android:id/button1"),))
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# playlists
+
+
+def _playlist_row(ui: Ui, playlist: int) -> View:
+    songs = numbers(ui.words(f"music/playlists/{playlist}/songs"))
+    texts = column(
+        label(ui.words(f"music/playlists/{playlist}/name"), id=f"{_ID}title", size=TITLE, width=MATCH),
+        label(f"{_count(ui, songs)} \u2022 {duration(total_seconds(ui, songs))}", id=f"{_ID}text", ink="soft"),
+        cls=RELATIVE,
+        weight=1,
+        align=MIDDLE,
+    )
+    return row(
+        image("playlist", size=dp(40), align=MIDDLE, fill="chip"),
+        texts,
+        _more(ui, opener(ui, "music/playlist_menu", playlist=playlist)),
+        height=dp(72),
+        pad=(dp(16), 0, dp(4), 0),
+        gap=dp(16),
+        on_tap=opener(ui, "music/playlist", playlist=playlist),
+    )
+
+
+def add_to_playlist(ui: Ui) -> View:
+    """Build the dialog that asks to which playlist songs are added."""
+    songs = numbers(str(ui.var("songs")))
+
+    def add(playlist: int) -> Callable[[], object]:
+        def do() -> None:
+            ui.close()
+            path = f"music/playlists/{playlist}/songs"
+            ui.put(path, joined([*numbers(ui.words(path)), *songs]))
+            name = ui.words(f"music/playlists/{playlist}/name")
+            ui.host.show_toast(ui.say("Added {count} to {name}", count=_count(ui, songs), name=name))
+
+        return do
+
+    def new() -> None:
+        ui.close()
+        ui.open("music/new", songs=joined(songs))
+
+    entries: list[tuple[str, Callable[[], object]]] = [(ui.say("New playlist\u2026"), new)]
+    entries += [(ui.words(f"music/playlists/{one}/name"), add(one)) for one in ui.ids("music/playlists")]
+    rows = [
+        label(text, id="android:id/text1", size=TITLE, width=MATCH, height=dp(48), on_tap=act, pad=(0, dp(12), 0, 0))
+        for text, act in entries
+    ]
+    return dialog(
+        scroll_column(ui, rows, cls="android.widget.ListView", height=dp(min(48 * len(rows), 336))),
+        title=ui.say("Add to playlist"),
+    )
+
+
+def name_playlist(ui: Ui) -> View:
+    """Build the dialog that names a new playlist, or renames one."""
+    playlist, songs = int(ui.var("playlist", 0)), str(ui.var("songs"))
+    old = ui.words(f"music/playlists/{playlist}/name") if playlist else ""
+    name = ui.typed("name", old).strip()
+    taken = any(ui.words(f"music/playlists/{one}/name") == name for one in ui.ids("music/playlists") if one != playlist)
+
+    def ok() -> None:
+        if not name or taken:
+            ui.host.show_toast(ui.say("Playlist {name} already exists", name=name) if taken else ui.say("Enter a name"))
+            return
+        ui.close()
+        if playlist:
+            ui.put(f"music/playlists/{playlist}/name", name)
+        else:
+            ui.add("music/playlists", name=name, songs=songs)
+            ui.host.show_toast(ui.say("Created playlist {name}.", name=name))
+
+    field = edit_text(
+        ui, Field("name", max_length=80), initial=old, id=f"{_ID}actionNewPlaylist", hint=ui.say("Playlist name")
+    )
+    return dialog(
+        field,
+        title=ui.say("Rename playlist" if playlist else "New playlist"),
+        buttons=buttons(ui, ok, says="Rename" if playlist else "Create"),
+    )
+
+
+def playlist_menu(ui: Ui) -> View:
+    """Build the menu of one playlist."""
+    playlist = int(ui.var("playlist"))
+    songs = numbers(ui.words(f"music/playlists/{playlist}/songs"))
+    delete = opener(ui, "music/delete", playlist=playlist, within=ui.var("within", False))
+    return menu(
+        ui,
+        [
+            (ui.say("Play"), lambda: _play(ui, songs[0], songs) if songs else None),
+            (ui.say("Add to playing queue"), lambda: _add_to_queue(ui, songs) if songs else None),
+            (ui.say("Rename"), opener(ui, "music/new", playlist=playlist)),
+            (ui.say("Delete"), delete),
+            (ui.say("Save as file"), lambda: _save(ui, playlist)),
+        ],
+    )
+
+
+def _save(ui: Ui, playlist: int) -> None:
+    """Write a playlist as an extended M3U file, one line of data and one path per song."""
+    name = ui.words(f"music/playlists/{playlist}/name").replace("/", "_")
+    lines = ["#EXTM3U"]
+    for song in numbers(ui.words(f"music/playlists/{playlist}/songs")):
+        path = f"music/songs/{song}"
+        artist, title = ui.words(f"{path}/artist"), ui.words(f"{path}/title")
+        lines += [f"#EXTINF:{ui.number(f'{path}/seconds')},{artist} - {title}", f"{SHARED}/Music/{title}.mp3"]
+    ui.files.make_folder(FOLDER, parents=True)
+    target = f"{FOLDER}/{name}.m3u"
+    ui.files.write(target, ("\n".join(lines) + "\n").encode())
+    ui.host.show_toast(ui.say("Saved playlist to {path}.", path=target))
+
+
+def delete_playlist(ui: Ui) -> View:
+    """Build the dialog that asks before a playlist is deleted."""
+    playlist = int(ui.var("playlist"))
+
+    def delete() -> None:
+        if ui.var("within"):
+            ui.close()
+        ui.remove(f"music/playlists/{playlist}")
+
+    message = ui.say("Delete the playlist {name}?", name=ui.words(f"music/playlists/{playlist}/name"))
+    return question(ui, message, "Delete", delete, title=ui.say("Delete playlist"))
+
+
+def playlist(ui: Ui) -> View:
+    """Build one playlist, with how long it is."""
+    number = int(ui.var("playlist"))
+    songs = numbers(ui.words(f"music/playlists/{number}/songs"))
+    more = _more(ui, opener(ui, "music/playlist_menu", playlist=number, within=True))
+    head = label(
+        f"{_count(ui, songs)} \u2022 {duration(total_seconds(ui, songs))}",
+        id=f"{_ID}subtitle",
+        ink="soft",
+        pad=(dp(16), dp(4), dp(16), dp(8)),
+    )
+    rows = [_list_row(ui, songs, place, f"music/playlists/{number}/songs") for place in range(len(songs))]
+    body = scroll_column(ui, rows, id=f"{_ID}recycler_view", height=0, weight=1)
+    if not rows:
+        body = frame(label(ui.say("No songs"), id=f"{_ID}empty", ink="soft", size=TITLE, align=CENTER), weight=1)
+    bar = app_bar(ui, ui.words(f"music/playlists/{number}/name"), id=f"{_ID}title", actions=[more])
+    return activity(ui, bar, head, body, _mini_player(ui))
+
+
+def _list_row(ui: Ui, songs: list[int], place: int, path: str) -> View:
+    """Build one row of a list whose order the person decides: a playlist or the queue."""
+    return _song_row(
+        ui,
+        songs[place],
+        on_tap=lambda: _start(ui, songs[place]) if path == "music/queue" else _play(ui, songs[place], songs),
+        more=_more(ui, opener(ui, "music/entry_menu", path=path, place=place)),
+    )
+
+
+def entry_menu(ui: Ui) -> View:
+    """Build the menu of one entry of a playlist or of the queue."""
+    path, place = str(ui.var("path")), int(ui.var("place"))
+    songs = numbers(ui.words(path))
+
+    def become(changed: list[int]) -> Callable[[], object]:
+        return lambda: ui.put(path, joined(changed))
+
+    remove = ui.say("Remove from playing queue" if path == "music/queue" else "Remove from playlist")
+    return menu(
+        ui,
+        [
+            (ui.say("Move up"), become(_moved(songs, place, -1))),
+            (ui.say("Move down"), become(_moved(songs, place, 1))),
+            (remove, become(songs[:place] + songs[place + 1 :])),
+        ],
+    )
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# now playing
+
+
+def ongoing(ui: Ui) -> Sequence[Notice]:
+    """Keep the song that plays in the notification shade."""
+    if not ui.flag("music/playing"):
+        return ()
+    song = ui.number("music/song")
+    artist = ui.words(f"music/songs/{song}/artist")
+    pause = (ui.say("Pause"), lambda: _toggle(ui))
+    return (Notice(_title(ui, song), artist, lambda: ui.host.open_app(PACKAGE), (pause,)),)
+
+
+def player(ui: Ui) -> View:
+    """Build the page of the song that plays."""
+    song = ui.number("music/song")
+    path = f"music/songs/{song}"
+    seconds = ui.number(f"{path}/seconds")
+    at = min(position_ms(ui) // 1000, seconds)
+    progress = View(
+        "android.widget.SeekBar", id=f"{_ID}progress_slider", height=dp(32), level=at / max(seconds, 1), ink="primary"
+    )
+    texts = [
+        label(_title(ui, song), id=f"{_ID}title", size=dp(22), align=CENTER),
+        label(ui.words(f"{path}/artist"), id=f"{_ID}text", size=TITLE, ink="soft", align=CENTER),
+        label(ui.words(f"{path}/album"), id=f"{_ID}songInfo", ink="soft", align=CENTER),
+    ]
+    times = row(
+        label(duration(at), id=f"{_ID}song_current_progress", ink="soft", weight=1),
+        label(duration(seconds), id=f"{_ID}song_total_time", ink="soft"),
+    )
+    keys = row(
+        image_button("previous", ui.say("Previous"), lambda: _skip(ui, -1), id=f"{_ID}previous_button", size=dp(64)),
+        _play_button(ui, dp(72)),
+        image_button("next", ui.say("Next"), lambda: _skip(ui, 1), id=f"{_ID}next_button", size=dp(64)),
+        width=dp(220),
+        gap=dp(10),
+        align=CENTER,
+    )
+    queue = image_button("queue", ui.say("Playing queue"), opener(ui, "music/queue"), id=f"{_ID}now_playing_queue")
+    art = image("note", id=f"{_ID}player_image", size=dp(200), fill="chip")
+    body = column(art, *texts, progress, times, keys, pad=(dp(24), dp(16), dp(24), 0), gap=dp(12))
+    return activity(ui, app_bar(ui, ui.say("Now playing"), actions=[queue]), body)
+
+
+def queue(ui: Ui) -> View:
+    """Build the playing queue, in order."""
+    songs = numbers(ui.words("music/queue"))
+    clear = image_button("delete", ui.say("Clear queue"), lambda: ui.put("music/queue", ""), id=f"{_ID}clear_queue")
+    save = image_button(
+        "playlist", ui.say("Save as playlist"), opener(ui, "music/add", songs=joined(songs)), id=f"{_ID}save_queue"
+    )
+    rows = [_list_row(ui, songs, place, "music/queue") for place in range(len(songs))]
+    body = scroll_column(ui, rows, id=f"{_ID}recycler_view", height=0, weight=1)
+    if not rows:
+        body = frame(label(ui.say("No songs"), id=f"{_ID}empty", ink="soft", size=TITLE, align=CENTER), weight=1)
+    count = label(_count(ui, songs), id=f"{_ID}subtitle", ink="soft", pad=(dp(16), dp(4), dp(16), dp(8)))
+    return activity(ui, app_bar(ui, ui.say("Playing queue"), actions=[save, clear]), count, body)
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# the draw
+
+
+def draw(draw: Draw) -> None:
+    """Draw a library in which some titles differ in one word, some playlists, and a queue on some phones."""
+    rng = draw.rng
+    songs = []
+    for title in rng.sample(_TITLES, rng.randint(18, 24)):
+        artist = rng.choice(tuple(_ALBUMS))
+        number = draw.record(
+            "music/songs",
+            title=title,
+            artist=artist,
+            album=rng.choice(_ALBUMS[artist]),
+            seconds=rng.randint(130, 345),
+        )
+        songs.append(number)
+        draw.file(f"Music/{title}.mp3", f"ID3 {title}")
+    for name in rng.sample(_PLAYLISTS, rng.randint(1, 3)):
+        draw.record("music/playlists", name=name, songs=joined(rng.sample(songs, rng.randint(2, 6))))
+    queue = rng.sample(songs, rng.randint(3, 6)) if rng.random() < 0.4 else []
+    draw.put("music/queue", joined(queue))
+    draw.put("music/song", queue[0] if queue else 0)
+    draw.put("music/playing", False)
+
+
+_TITLES = (
+    "Amber Road", "Amber Sky", "Back to the Harbour", "Before the Rain", "Beyond the Rain", "Blue Window",
+    "Broken Compass", "Brothers", "Chasing Shadows", "City of Stars", "Crossing the Line", "Distant Memory",
+    "Distant Melody", "Dreamer\u2019s Awake", "Echoes of Silence", "Endless Summer", "Endless Winter", "Fading Light",
+    "Fire in the Sky", "Forever Young Hearts", "Golden Days", "Golden Nights", "Hidden Paths", "Home Again",
+    "Lost in the Echo", "Midnight Train", "Moonlight Sonata No. 2", "My Heart is Yours", "Night Drive",
+    "Paper Lanterns", "Quiet Streets", "Rivers of Glass", "Silent Dreams", "Silent Streams", "Spirit of the Wind",
+    "Sunlit Avenue", "Through the Storm", "Twilight Calling", "Under the Stars", "Voices in the Hall",
+    "Whispers of the Wind", "Winter Garden",
+)  # fmt: skip
+_ALBUMS = {
+    "Anna Berg": ("Northern Letters", "Snowline"),
+    "Blue Meridian": ("Latitude", "Longitude"),
+    "Echo Harbour": ("Tides", "Low Water"),
+    "Ivo Marsh": ("Fieldwork",),
+    "Lena & the Lights": ("Switchboard", "Afterglow"),
+    "The Paper Kites Club": ("Crosswind",),
+}
+_PLAYLISTS = (
+    "Chill Vibes", "Evening Chill", "Focus", "Morning Run", "Party Mix", "Road Trip", "Road Trip 2", "Summer",
+    "Workout",
+)  # fmt: skip
+
+_GERMAN = {
+    "1 song": "1 Titel", "Add to playing queue": "Zur Warteschlange hinzufügen",
+    "Add to playlist": "Zur Playlist hinzufügen",
+    "Added title to the playing queue": "Titel zur Warteschlange hinzugefügt",
+    "Added {count} titles to the playing queue": "{count} Titel zur Warteschlange hinzugefügt",
+    "Added {count} to {name}": "{count} zu {name} hinzugefügt", "Album": "Album", "Artist": "Interpret",
+    "Cancel": "Abbrechen", "Clear queue": "Warteschlange leeren", "Close": "Schließen", "Create": "Erstellen",
+    "Created playlist {name}.": "Playlist {name} erstellt.", "Delete": "Löschen",
+    "Delete playlist": "Playlist löschen", "Delete the playlist {name}?": "Die Playlist {name} löschen?",
+    "Details": "Details", "Duration": "Dauer", "Enter a name": "Gib einen Namen ein",
+    "More options": "Weitere Optionen", "Move down": "Nach unten", "Move up": "Nach oben", "Music": "Musik",
+    "Navigate up": "Nach oben navigieren", "New playlist": "Neue Playlist",
+    "New playlist\u2026": "Neue Playlist\u2026", "Next": "Weiter", "No playlists": "Keine Playlists",
+    "No results": "Keine Ergebnisse", "No songs": "Keine Titel", "Now playing": "Aktuelle Wiedergabe", "OK": "OK",
+    "Pause": "Pause", "Play": "Abspielen", "Play next": "Als Nächstes spielen", "Playing queue": "Warteschlange",
+    "Playlist name": "Name der Playlist", "Playlist {name} already exists": "Die Playlist {name} gibt es schon",
+    "Playlists": "Playlists", "Previous": "Zurück", "Remove from playing queue": "Aus der Warteschlange entfernen",
+    "Remove from playlist": "Aus der Playlist entfernen", "Rename": "Umbenennen",
+    "Rename playlist": "Playlist umbenennen", "Save as file": "Als Datei speichern",
+    "Save as playlist": "Als Playlist speichern", "Saved playlist to {path}.": "Playlist in {path} gespeichert.",
+    "Search": "Suchen", "Search your library": "Mediathek durchsuchen", "Song name": "Titelname",
+    "Songs": "Titelliste", "Sort order": "Sortierung", "Title": "Titel", "Track length": "Titellänge",
+    "{count} selected": "{count} ausgewählt", "{count} songs": "{count} Titel",
+}  # fmt: skip
+_CHINESE = {
+    "1 song": "1 首歌曲", "Add to playing queue": "添加到播放队列", "Add to playlist": "添加到播放列表",
+    "Added title to the playing queue": "已将歌曲添加到播放队列",
+    "Added {count} titles to the playing queue": "已将 {count} 首歌曲添加到播放队列",
+    "Added {count} to {name}": "已将{count}添加到{name}", "Album": "专辑", "Artist": "艺术家", "Cancel": "取消",
+    "Clear queue": "清空队列", "Close": "关闭", "Create": "创建", "Created playlist {name}.": "已创建播放列表{name}。",
+    "Delete": "删除", "Delete playlist": "删除播放列表", "Delete the playlist {name}?": "要删除播放列表{name}吗？",
+    "Details": "详细信息", "Duration": "时长", "Enter a name": "请输入名称", "More options": "更多选项",
+    "Move down": "下移", "Move up": "上移", "Music": "音乐", "Navigate up": "转到上一层级",
+    "New playlist": "新建播放列表", "New playlist\u2026": "新建播放列表\u2026", "Next": "下一首",
+    "No playlists": "没有播放列表", "No results": "没有结果", "No songs": "没有歌曲", "Now playing": "正在播放",
+    "OK": "确定", "Pause": "暂停", "Play": "播放", "Play next": "下一首播放", "Playing queue": "播放队列",
+    "Playlist name": "播放列表名称", "Playlist {name} already exists": "播放列表{name}已存在", "Playlists": "播放列表",
+    "Previous": "上一首", "Remove from playing queue": "从播放队列移除", "Remove from playlist": "从播放列表移除",
+    "Rename": "重命名", "Rename playlist": "重命名播放列表", "Save as file": "另存为文件",
+    "Save as playlist": "另存为播放列表", "Saved playlist to {path}.": "播放列表已保存到 {path}。", "Search": "搜索",
+    "Search your library": "搜索媒体库", "Song name": "歌曲名", "Songs": "歌曲", "Sort order": "排序方式",
+    "Title": "标题", "Track length": "曲目长度", "{count} selected": "已选择 {count} 项",
+    "{count} songs": "{count} 首歌曲",
+}  # fmt: skip
+
+_ACTIVITY = f"{PACKAGE}.activities.MainActivity"
+APP = App(
+    package=PACKAGE,
+    label="Music",
+    home="music/main",
+    icon="note",
+    color="#c2185b",
+    permissions=("POST_NOTIFICATIONS",),
+    paths={"music/playing": YES_NO, "music/queue": TEXT, "music/song": COUNT},
+    records={
+        "music/playlists": {"name": TEXT, "songs": TEXT},
+        "music/songs": {"title": TEXT, "artist": TEXT, "album": TEXT, "seconds": Kind(int, 1, 36_000)},
+    },
+    draw=draw,
+    ongoing=ongoing,
+    strings={"de": _GERMAN, "zh": _CHINESE},
+    screens={
+        "music/main": Screen(main, _ACTIVITY),
+        "music/search": Screen(search, _ACTIVITY),
+        "music/sort": Screen(sort_menu, _ACTIVITY, dialog=True),
+        "music/song_menu": Screen(song_menu, _ACTIVITY, dialog=True),
+        "music/details": Screen(details, _ACTIVITY, dialog=True),
+        "music/add": Screen(add_to_playlist, _ACTIVITY, dialog=True),
+        "music/new": Screen(name_playlist, _ACTIVITY, dialog=True),
+        "music/playlist": Screen(playlist, _ACTIVITY),
+        "music/playlist_menu": Screen(playlist_menu, _ACTIVITY, dialog=True),
+        "music/entry_menu": Screen(entry_menu, _ACTIVITY, dialog=True),
+        "music/delete": Screen(delete_playlist, _ACTIVITY, dialog=True),
+        "music/player": Screen(player, _ACTIVITY),
+        "music/queue": Screen(queue, _ACTIVITY),
+    },
+)
+
+__all__ = ["APP", "duration", "joined", "numbers", "total_seconds"]
