@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -15,6 +16,7 @@ import pytest
 from agent_eval.cli import main
 from agent_eval.records import EPISODES_NAME, RunFolder
 from tests.fakes import tiny_checkpoint
+from tests.wire.fakes import Host
 
 SMALL = ["--tasks", "smoke", "--instances", "2", "--max-tokens", "6"]
 
@@ -177,8 +179,81 @@ def test_the_readme_names_every_command_and_no_other(capsys: pytest.CaptureFixtu
     assert named == set(re.findall(r"^    (\w+)\b", capsys.readouterr().out, re.MULTILINE))
 
 
+def test_the_conditions_of_a_run_are_recorded_and_replayed(
+    checkpoint: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "run"
+    assert main(run(checkpoint, out, "--skin", "german", "--faults", "F18,tap_noop", "--builds", "bf16")) == 0
+    recorded = RunFolder.open(out)
+    assert recorded.manifest.configuration.skin == "german"
+    assert recorded.manifest.configuration.faults == ("skin", "tap_noop")
+    assert all(record.faults[0].fault == "skin" for record in recorded.episodes())
+    for record in recorded.episodes():
+        assert main(["replay", str(out), record.episode]) == 0
+    assert "reached all" in capsys.readouterr().out
+
+
+@pytest.mark.peers
+def test_a_run_over_adb_gives_the_records_of_one_in_process(checkpoint: Path, finished: Path, tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    assert main(run(checkpoint, out, "--device", "tcp")) == 0
+    assert RunFolder.open(out).manifest.configuration.device == "tcp"
+    assert untimed(out) == untimed(finished)
+
+
+def test_sim_says_where_its_phones_are_and_at_the_end_what_they_lacked() -> None:
+    command = [sys.executable, "-m", "agent_eval", "sim", "--port", "0", "--phones", "2", "--view", "--no-announce"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        lines = [process.stderr.readline() for _ in range(5)]
+        ports = [int(port) for port in re.findall(r"adb connect 127\.0\.0\.1:(\d+)", "".join(lines))]
+        assert len(set(ports)) == 2
+        assert len(re.findall(r"look inside: http://127\.0\.0\.1:\d+/", "".join(lines))) == 2
+        with Host(ports[0]) as host:
+            assert b"inaccessible or not found" in host.run("shell:no_such_thing")
+        process.send_signal(signal.SIGINT)
+        assert "not on this phone: no_such_thing (asked for 1 times)" in process.stderr.read()
+    assert process.returncode == 0
+
+
+def test_sim_lists_skins_and_faults(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["sim", "--list"]) == 0
+    listed = capsys.readouterr().out
+    assert "german" in listed
+    assert all(f"F{number} " in listed for number in range(1, 21))
+
+
 # ----------------------------------------------------------------------------------------------------------------------
 # bad input
+
+
+@pytest.mark.peers
+def test_an_unknown_device_is_named_with_those_there_are(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    failed(capsys, ["run", "--device", "nope", "--out", str(tmp_path / "r")], "unknown device 'nope'", "sim, tcp")
+    assert not (tmp_path / "r").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "parts"),
+    [(["--skin", "klingon"], ("'klingon'", "german")), (["--faults", "F99"], ("'F99'", "tap_noop")),
+     (["--faults", ","], ("--faults is empty",))],
+)  # fmt: skip
+def test_a_condition_that_does_not_exist_is_refused_before_anything_is_loaded(
+    options: list[str], parts: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    failed(capsys, ["run", *options, "--out", str(tmp_path / "r")], *parts)
+    failed(capsys, ["sim", *options], *parts)
+    assert not (tmp_path / "r").exists()
+
+
+def test_phones_beyond_the_last_port_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    failed(capsys, ["sim", "--port", "65535", "--phones", "2"], "65537", "ports end at 65535")
+
+
+def test_a_port_that_is_taken_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        failed(capsys, ["sim", "--port", str(port), "--no-announce"], f"127.0.0.1:{port}")
 
 
 def test_an_unknown_build_is_named_with_those_there_are(capsys: pytest.CaptureFixture[str]) -> None:

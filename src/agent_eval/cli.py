@@ -66,6 +66,7 @@ def _run(options: argparse.Namespace) -> int:
     chosen = _run_options(options, tasks)
     folder = wiring.find_checkpoint(chosen.model)
     instances = draw_instances(tasks, chosen.instances, chosen.seed)
+    wiring.check_device(chosen, instances)
     configuration = wiring.configuration_of(chosen, folder, instances)
     out = Path(options.out) if options.out else wiring.default_run_folder(configuration)
     stale = wiring.stale_reason(folder, configuration.prompt_digest)
@@ -80,7 +81,7 @@ def _run(options: argparse.Namespace) -> int:
     units, recorded = list(work_units(chosen.builds, instances)), run.episodes()
     _tell(f"run folder: {out} ({len({r.episode for r in recorded})} of {len(units)} episodes recorded before)")
     limits = EpisodeLimits(chosen.stop_on_loop, chosen.max_episode_s)
-    with wiring.open_device(chosen, instances) as (device, phone):
+    with wiring.open_device(chosen.device, chosen.conditions) as (device, phone):
 
         def place(build: str) -> wiring.Place:
             return wiring.Place(wiring.open_policy(models[build], sampling), device, phone)
@@ -150,6 +151,7 @@ def _tasks(options: argparse.Namespace) -> int:
 
 def _replay(options: argparse.Namespace) -> int:
     from agent_eval import wiring
+    from agent_eval.conditions import Conditions
     from agent_eval.errors import UnknownName
     from agent_eval.replay import replay_episode
     from agent_eval.tasks import TASKS
@@ -163,8 +165,14 @@ def _replay(options: argparse.Namespace) -> int:
         raise UnknownName("task", record.task, TASKS, hint="the run was recorded with tasks that are not here")
     instance = TASKS[record.task].draw(record.seed)
     _require_same_instance(record, instance)
-    device, phone = wiring.open_sim()
-    steps = replay_episode(record, instance, device, phone)
+    configuration = run.manifest.configuration
+    if configuration.device not in wiring.SIMULATED:
+        raise OperatorError(
+            f"{record.episode} was played on the phone {configuration.device!r}, whose state nobody can bring back",
+            hint="episodes on a simulated phone (--device sim or tcp) can be replayed",
+        )
+    with wiring.open_device("sim", Conditions(configuration.skin, configuration.faults)) as (device, phone):
+        steps = replay_episode(record, instance, device, phone)
     for step in steps:
         print(f"{'same' if step.same else 'DIFFERS'}  {step.number:3d}  {step.reached}  {step.call}")
     if not steps[-1].same:
@@ -254,6 +262,7 @@ def _command(
 
 def _run_options(options: argparse.Namespace, tasks: Sequence[Task]) -> RunOptions:
     from agent_eval import wiring
+    from agent_eval.conditions import Conditions
 
     return wiring.RunOptions(
         builds=wiring.check_builds(_names(options.builds, "--builds")),
@@ -266,8 +275,7 @@ def _run_options(options: argparse.Namespace, tasks: Sequence[Task]) -> RunOptio
         stop_on_loop=options.stop_on_loop,
         max_episode_s=options.max_seconds,
         device=options.device,
-        skin=options.skin,
-        faults=_faults(options.faults),
+        conditions=Conditions(options.skin, _faults(options.faults)),
     )
 
 

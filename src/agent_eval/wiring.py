@@ -9,7 +9,7 @@ import json
 import platform
 import subprocess
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
 EMBEDDED = {"nano": Path(__file__).parent / "spark_backend" / "nano" / "checkpoint"}
 """Checkpoints that come with the package."""
+
+SIMULATED = ("sim", "tcp")
+"""Devices that need nothing besides this program; any other name is the serial of a phone."""
 
 SINGLE_THREAD_WIDTH = 1024
 """Below this hidden size a second thread costs more than it brings: a token's work is too small to share."""
@@ -46,8 +49,7 @@ class RunOptions:
     max_episode_s: float | None
     device: str = "sim"
     """``sim``, ``tcp``, or the serial of a phone."""
-    skin: str = "default"
-    faults: tuple[str, ...] = ()
+    conditions: Conditions = field(default_factory=Conditions)
 
 
 @dataclass(frozen=True)
@@ -124,31 +126,47 @@ def open_sim() -> tuple[Device, PhoneControl]:
     return UiautomatorDevice(SimDevice(phone)), phone
 
 
+def check_device(options: RunOptions, instances: Sequence[Instance]) -> None:
+    """Refuse a device that is not there, or that cannot play one of the instances under the conditions of the run.
+
+    Raises:
+        OperatorError: names the device, and what it cannot do.
+    """
+    if options.device in SIMULATED:
+        return
+    from agent_eval.agent import adb
+    from agent_eval.tasks import playable
+
+    known = adb.phones(adb.USUAL_PORT)
+    if options.device not in known:
+        names = [*SIMULATED, *known]
+        raise UnknownName("device", options.device, names, hint="`adb devices` lists the phones that are ready")
+    if options.conditions != Conditions():
+        raise OperatorError(
+            f"the phone {options.device!r} has its own skin and no faults to switch on",
+            hint=f"use --device {' or '.join(SIMULATED)}",
+        )
+    beyond = sorted({instance.task for instance in instances if not playable(instance.paths)})
+    if beyond:
+        able = sorted({instance.task for instance in instances} - set(beyond))
+        raise OperatorError(
+            f"a phone behind adb cannot be prepared for, or judged on, {', '.join(beyond)}",
+            hint=f"--tasks {','.join(able)}" if able else f"use --device {' or '.join(SIMULATED)}",
+        )
+
+
 @contextlib.contextmanager
-def open_device(options: RunOptions, instances: Sequence[Instance]) -> Iterator[tuple[Device, PhoneControl]]:
+def open_device(name: str, conditions: Conditions) -> Iterator[tuple[Device, PhoneControl]]:
     """Open the device of a run: the simulated phone in this process or over adb, or a real phone by its serial.
 
     Raises:
-        OperatorError: there is no such phone, or it cannot play one of the tasks, the skin or the faults.
         DeviceFault: the phone or adb does not answer.
     """
-    conditions = Conditions(options.skin, options.faults)
-    with _opened(options.device, conditions, instances) as (device, phone):
+    with _opened(name) as (device, phone):
         try:
             yield device, ConditionedPhone(phone, conditions)
         finally:
             device.close()
-
-
-@contextlib.contextmanager
-def _opened(name: str, conditions: Conditions, instances: Sequence[Instance]) -> Iterator[tuple[Device, PhoneControl]]:
-    if name == "sim":
-        yield open_sim()
-    elif name == "tcp":
-        with open_tcp() as opened:
-            yield opened
-    else:
-        yield _open_real(name, conditions, instances)
 
 
 @contextlib.contextmanager
@@ -167,29 +185,24 @@ def open_tcp() -> Iterator[tuple[Device, PhoneControl]]:
             client.stop_uiautomator()
 
 
-def _open_real(serial: str, conditions: Conditions, instances: Sequence[Instance]) -> tuple[Device, PhoneControl]:
+def _opened(name: str) -> contextlib.AbstractContextManager[tuple[Device, PhoneControl]]:
+    match name:
+        case "sim":
+            return contextlib.nullcontext(open_sim())
+        case "tcp":
+            return open_tcp()
+        case _:
+            return _open_real(name)
+
+
+@contextlib.contextmanager
+def _open_real(serial: str) -> Iterator[tuple[Device, PhoneControl]]:
     from agent_eval.agent import UiautomatorDevice, adb
     from agent_eval.agent.device import connect
-    from agent_eval.tasks import AdbPhone, playable
+    from agent_eval.tasks import AdbPhone
 
-    known = adb.phones(adb.USUAL_PORT)
-    if serial not in known:
-        raise UnknownName(
-            "device", serial, ["sim", "tcp", *known], hint="`adb devices` lists the phones that are ready"
-        )
-    if conditions != Conditions():
-        raise OperatorError(
-            f"the phone {serial!r} has its own skin and no faults to switch on", hint="use --device sim or tcp"
-        )
-    beyond = sorted({instance.task for instance in instances if not playable(instance.paths)})
-    if beyond:
-        able = sorted({instance.task for instance in instances} - set(beyond))
-        raise OperatorError(
-            f"a phone behind adb cannot be prepared for, or judged on, {', '.join(beyond)}",
-            hint=f"--tasks {','.join(able)}" if able else "use --device sim or tcp",
-        )
     client = connect(serial, adb.client(adb.USUAL_PORT))
-    return UiautomatorDevice(client), AdbPhone(lambda line: str(client.shell(line).output))
+    yield UiautomatorDevice(client), AdbPhone(lambda line: str(client.shell(line).output))
 
 
 def open_policy(model: Model, sampling: Sampling) -> Policy:
@@ -231,8 +244,8 @@ def configuration_of(options: RunOptions, folder: Path, instances: Sequence[Inst
         model=options.model,
         model_digest=checkpoint_digest(folder),
         device=options.device,
-        skin=options.skin,
-        faults=options.faults,
+        skin=options.conditions.skin,
+        faults=options.conditions.faults,
         max_tokens=options.max_tokens,
         thinking=options.thinking,
         stop_on_loop=options.stop_on_loop,

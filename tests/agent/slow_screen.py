@@ -71,14 +71,24 @@ def read_screen(xml: str, app_names: dict[str, str]) -> Observation:
     window = contents[0]  # android.app.UiAutomation#getWindows: in descending order of their layer
     covered = _bounds(keyboards[0]).top if keyboards else height
     package = window.get("package", "")
-    found = [one for one in _elements(window, "") if one.bounds.center[1] < covered]
+    alerts = [other for other in contents[1:] if "systemui" in other.get("package", "")]
+    found = [one for alert in alerts for one in _elements(alert, "") if one.bounds.center[1] < covered]
+    found += [
+        one
+        for one in _elements(window, "")
+        if one.bounds.center[1] < covered
+        and not any(
+            box.left <= one.bounds.center[0] < box.right and box.top <= one.bounds.center[1] < box.bottom
+            for box in map(_bounds, alerts)
+        )
+    ]
     elements = tuple(Element(index, *one) for index, one in enumerate(found))
     return Observation(
         elements=elements,
         app=app_names.get(package, package),
         package=package,
         keyboard_open=bool(keyboards),
-        scrollable=any(node.get("scrollable") == "true" for node in window.iter("node")),
+        scrollable=any(node.get("scrollable") == "true" for one in (*alerts, window) for node in one.iter("node")),
     )
 
 

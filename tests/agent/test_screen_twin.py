@@ -97,3 +97,20 @@ def test_any_windows_are_read_alike(drawn: list[tuple[View, str, Bounds]]) -> No
     xml = dump_all_windows(windows)
     expected = slowly(xml)
     assert both(windows, xml) == (expected, expected)
+
+
+def test_an_alert_is_read_before_the_page_that_it_covers() -> None:
+    phone = Phone(PhoneSetup(seed=1))
+    phone.open_app("com.android.settings")
+    before = slowly(phone.hierarchy_xml())
+    phone.heads_up("com.android.messaging", "Ada Novak", "Lunch on Friday?")
+    xml = phone.hierarchy_xml()
+    by_windows, by_dump = both(phone.windows, xml)
+    assert by_windows == by_dump == slowly(xml)
+    assert isinstance(by_windows, Observation)
+    assert isinstance(before, Observation)
+    assert "Ada Novak" in by_windows.elements[0].value
+    assert by_windows.package == before.package
+    assert [element.index for element in by_windows.elements] == list(range(len(by_windows.elements)))
+    covered = {element.label for element in before.elements} - {element.label for element in by_windows.elements}
+    assert covered

@@ -1,8 +1,8 @@
-"""What every ``Device`` promises. Implementations: uiautomator2 on the simulated phone."""
+"""What every ``Device`` promises. Implementations: uiautomator2 on the simulated phone, in process and over adb."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import pytest
 
@@ -19,14 +19,12 @@ from agent_eval.actions import (
 )
 from agent_eval.contracts import Device
 from agent_eval.types import Observation
-from agent_eval.wiring import open_sim
-
-DEVICES: dict[str, Callable[[], Device]] = {"uiautomator2 in process": lambda: open_sim()[0]}
+from tests.contracts.conftest import Hands
 
 
-@pytest.fixture(params=DEVICES)
-def device(request: pytest.FixtureRequest) -> Iterator[Device]:
-    made = DEVICES[request.param]()
+@pytest.fixture
+def device(hands: Hands) -> Iterator[Device]:
+    made, _ = hands
     yield made
     made.close()
     made.close()

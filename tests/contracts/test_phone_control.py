@@ -1,8 +1,9 @@
-"""What every ``PhoneControl`` promises. Implementations: the simulated phone."""
+"""What every ``PhoneControl`` promises. Implementations: the simulated phone, in process and while it is served.
+
+What a phone behind adb can promise is less: see ``tests/tasks/test_adb_phone.py``.
+"""
 
 from __future__ import annotations
-
-from collections.abc import Callable
 
 import pytest
 
@@ -10,14 +11,6 @@ from agent_eval.actions import Wait
 from agent_eval.contracts import Device, PhoneControl
 from agent_eval.errors import TaskFault
 from agent_eval.types import PhoneSetup
-from agent_eval.wiring import open_sim
-
-PHONES: dict[str, Callable[[], tuple[Device, PhoneControl]]] = {"simulator": open_sim}
-
-
-@pytest.fixture(params=PHONES)
-def hands(request: pytest.FixtureRequest) -> tuple[Device, PhoneControl]:
-    return PHONES[request.param]()
 
 
 def test_a_reset_gives_the_states_that_were_asked_for(hands: tuple[Device, PhoneControl]) -> None:
@@ -60,3 +53,12 @@ def test_a_scheduled_change_comes_when_its_time_has_passed_and_only_once(hands: 
 def test_what_cannot_be_is_refused_by_its_path(hands: tuple[Device, PhoneControl], state: dict[str, str]) -> None:
     with pytest.raises(TaskFault, match=next(iter(state))):
         hands[1].reset(PhoneSetup(seed=1, state=state))
+
+
+def test_faults_that_showed_are_told_until_the_next_reset(hands: tuple[Device, PhoneControl]) -> None:
+    device, phone = hands
+    phone.reset(PhoneSetup(seed=1, faults=("skin",)))
+    device.observe()
+    assert [fired.fault for fired in phone.fired()] == ["skin"]
+    phone.reset(PhoneSetup(seed=1))
+    assert phone.fired() == ()

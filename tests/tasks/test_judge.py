@@ -414,6 +414,15 @@ def test_a_notification_that_comes_is_the_phones_doing_and_one_that_goes_is_the_
     assert (outcome.label, facts(outcome).side_effects) == ("over_execution", ("notifications/1/title",))
 
 
+@pytest.mark.parametrize(("rang", "label"), [("", "over_execution"), ("3", "over_execution"), ("2,3", "success")])
+def test_an_alarm_that_rang_and_was_dismissed_switched_itself_off(rang: str, label: str) -> None:
+    diary = Diary(SETTINGS, settings__wifi_on=False, clock__alarm__2__enabled=True)
+    diary.does(
+        "switch Wi-Fi", writes={"settings/wifi_on": True, "clock/alarm/2/enabled": False}, becomes={"clock/rang": rang}
+    )
+    assert judge(WIFI_ON, diary.completes()).label == label
+
+
 def test_the_fixtures_use_each_kind_of_reply() -> None:
     replies = [step.reply for _, _, play, _, _ in ROWS for step in play().steps]
     assert any(isinstance(reply, Malformed) for reply in replies)

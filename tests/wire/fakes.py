@@ -122,6 +122,7 @@ class EchoStream:
 
 class FakeSystem:
     def __init__(self, seed: int = 1) -> None:
+        self.on_restart: Callable[[], object] = silent
         self.phone = Phone(PhoneSetup(seed=seed))
         self.ports: dict[int, Callable[[], Stream]] = {9008: EchoStream}
         self.background_ms: int | None = None
@@ -147,6 +148,12 @@ class FakeSystem:
     def resume(self) -> None:
         self.background_ms = None
         self.resumed += 1
+
+    def restart(self) -> None:
+        for package in self.phone.recents:
+            self.phone.force_stop(package)
+        self.phone.go_home()
+        self.on_restart()
 
     def processes(self) -> list[FakeProcess]:
         return self.running

@@ -101,11 +101,22 @@ def test_the_same_random_actions_lead_to_the_same_screens_and_states(pair: Pair,
 
 
 SHELL_LINES = (
-    "wm size; wm density", "dumpsys window | grep mCurrentFocus", "dumpsys activity top | tail -1", "ps -A | grep -c u0_a",
-    "settings list global", "getprop", "pm list packages -f", "ls -la /sdcard", "input tap 300 500; echo $?", "ime list -s",
-    "uiautomator dump /sdcard/w.xml; cat /sdcard/w.xml; rm /sdcard/w.xml", "content query --uri content://sms", "date",
-    "nosuchcommand 2>&1; echo $?", "for i in 1 2 3; do echo $i; done | sort -r",
-)  # fmt: skip
+    "wm size; wm density",
+    "dumpsys window | grep mCurrentFocus",
+    "dumpsys activity top | tail -1",
+    "ps -A | grep -c u0_a",
+    "settings list global",
+    "getprop",
+    "pm list packages -f",
+    "ls -la /sdcard",
+    "input tap 300 500; echo $?",
+    "ime list -s",
+    "uiautomator dump /sdcard/w.xml; cat /sdcard/w.xml; rm /sdcard/w.xml",
+    "content query --uri content://sms",
+    "date",
+    "nosuchcommand 2>&1; echo $?",
+    "for i in 1 2 3; do echo $i; done | sort -r",
+)
 
 
 @pytest.mark.parametrize("line", SHELL_LINES)

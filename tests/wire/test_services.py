@@ -187,19 +187,6 @@ def test_a_reboot_restarts_the_phone(services: Services, link: FakeLink, destina
     assert link.done == ["restart"]
 
 
-def test_a_restarted_phone_shows_its_launcher_and_remembers_what_was_saved(
-    services: Services, system: FakeSystem
-) -> None:
-    system.phone.open_app("com.android.settings")
-    system.phone.put("settings/wifi_on", False)
-    system.phone.advance(10)
-    services.restart_phone()
-    assert system.phone.front.package == "com.android.launcher3"
-    assert system.phone.recents == ()
-    assert system.phone.state["settings/wifi_on"] is False
-    assert system.phone.boot_ms == system.phone.clock.now_ms
-
-
 def test_reconnect_drops_the_connection(services: Services, link: FakeLink) -> None:
     assert opened(services, "reconnect", link).poll().data == b"done"
     assert link.done == ["drop"]

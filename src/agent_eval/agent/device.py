@@ -27,14 +27,26 @@ if TYPE_CHECKING:
     import uiautomator2
 
 APPS: dict[str, tuple[str, ...]] = {
+    "Activity Tracker": ("de.dennisguse.opentracks",),
+    "Browser": ("com.android.browser", "com.android.chrome"),
     "Calculator": ("com.android.calculator2", "com.google.android.calculator"),
+    "Calendar": ("com.android.calendar", "com.google.android.calendar"),
     "Camera": ("com.android.camera2", "com.google.android.GoogleCamera"),
     "Clock": ("com.android.deskclock", "com.google.android.deskclock"),
     "Contacts": ("com.android.contacts", "com.google.android.contacts"),
+    "Expenses": ("com.arduia.expense",),
+    "Files": ("com.android.documentsui", "com.google.android.documentsui", "com.google.android.apps.nbu.files"),
     "Messages": ("com.android.messaging", "com.google.android.apps.messaging"),
+    "Music": ("code.name.monkey.retromusic",),
+    "Notes": ("org.fossify.notes",),
+    "Phone": ("com.android.dialer", "com.google.android.dialer"),
+    "Recipes": ("com.flauschcode.broccoli",),
+    "Recorder": ("com.dimowner.audiorecorder", "com.google.android.apps.recorder"),
     "Settings": ("com.android.settings",),
+    "Tasks": ("org.tasks", "com.google.android.apps.tasks"),
+    "Videos": ("org.videolan.vlc",),
 }
-"""Name under the icon to the packages that carry it: AOSP first, then Google's."""
+"""Name under the icon to the packages that carry it: AOSP's or an open one first, then Google's."""
 
 _LAUNCHERS = ("com.android.launcher3", "com.google.android.apps.nexuslauncher")
 _NAMES = {package: name for name, packages in APPS.items() for package in packages}

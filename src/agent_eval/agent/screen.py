@@ -118,7 +118,7 @@ def read_screen(xml: str, app_names: Mapping[str, str]) -> Observation:
 
 
 def read_windows(windows: Iterable[ScreenWindow], app_names: Mapping[str, str]) -> Observation:
-    """Turn windows into an observation of the one that takes the input.
+    """Turn windows into an observation of the one that takes the input, and of the alerts that lie over it.
 
     Args:
         windows: As ``dumpWindowHierarchy`` lists them.
@@ -138,7 +138,11 @@ def read_windows(windows: Iterable[ScreenWindow], app_names: Mapping[str, str]) 
     if not contents:
         raise DeviceFault("the window dump shows no window with content", hint="is the screen on and unlocked?")
     window = contents[0]  # android.app.UiAutomation#getWindows: in descending order of their layer
+    alerts = [other for other in contents[1:] if "systemui" in other.package]  # a notification over the page
     reader = _Reader(keyboards[0].top if keyboards else height)
+    for alert in alerts:
+        reader.read(alert.root)
+    reader.covering = tuple(bounds for alert in alerts if (bounds := alert.root.bounds) is not None)
     reader.read(window.root)
     return Observation(
         elements=tuple(reader.found),
@@ -150,7 +154,7 @@ def read_windows(windows: Iterable[ScreenWindow], app_names: Mapping[str, str]) 
 
 
 class _Reader:
-    """Reads one window, every node of it once or, where a row groups silent ones, twice.
+    """Reads windows, every node of it once or, where a row groups silent ones, twice.
 
     Args:
         covered: Where the keyboard begins, from the top of the screen.
@@ -159,6 +163,8 @@ class _Reader:
     def __init__(self, covered: int) -> None:
         self.found: list[Element] = []
         self.scrollable = False
+        self.covering: tuple[Bounds, ...] = ()
+        """What lies over what is read next and takes the taps there."""
         self._covered = covered
         self._actionable: set[int] = set()  # nodes that can be acted on
         self._acting_inside: set[int] = set()  # nodes with such a node below them
@@ -243,7 +249,10 @@ class _Reader:
                     self._silent_parts(child, parts)
 
     def _add(self, role: str, label: str, bounds: Bounds, states: tuple[str, ...], value: str = "") -> None:
-        if (bounds.top + bounds.bottom) // 2 < self._covered:
+        x, y = (bounds.left + bounds.right) // 2, (bounds.top + bounds.bottom) // 2
+        if y >= self._covered:
+            return
+        if not any(top.left <= x < top.right and top.top <= y < top.bottom for top in self.covering):
             self.found.append(Element(len(self.found), role, label, bounds, states, value))
 
 

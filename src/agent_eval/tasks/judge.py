@@ -16,7 +16,7 @@ from agent_eval.contracts import Trace, TraceStep
 from agent_eval.errors import TaskFault
 from agent_eval.outcome import Declaration, Facts, Label, Outcome, StopReason, SubKind
 from agent_eval.tasks.loops import as_loop_steps, find_loop, pending
-from agent_eval.types import OWN_PREFIX, Snapshot
+from agent_eval.types import OWN_PREFIX, Change, Snapshot
 
 Goal = Callable[[Snapshot], bool]
 """Tells whether the goal holds in a state."""
@@ -225,9 +225,20 @@ def _side_effects(criteria: Criteria, trace: Trace) -> tuple[str, ...]:
         change.path
         for change in trace.start.diff(end)
         if change.path in touched
-        and not (change.before is None and change.path.startswith(OWN_PREFIX))
+        and not _phones_own(change, end)
         and not any(matches(change.path, pattern) for pattern in patterns)
     )
+
+
+def _phones_own(change: Change, end: Snapshot) -> bool:
+    """Tell whether a change is what the phone does by itself, even when it comes during an agent's step.
+
+    A notification comes; an alarm that rang and does not repeat is off once it was dismissed or missed.
+    """
+    if change.before is None:
+        return change.path.startswith(OWN_PREFIX)
+    rang = str(end.get("clock/rang", "")).split(",")
+    return change.after is False and change.path in {f"clock/alarm/{alarm}/enabled" for alarm in rang}
 
 
 def _apps_visited(trace: Trace) -> tuple[str, ...]:

@@ -158,8 +158,14 @@ def test_a_screen_capture_is_a_picture(system: System) -> None:
 
 def test_clients_of_uiautomator2_find_what_they_look_for(system: System) -> None:
     info = system.run("dumpsys package com.android.settings").stdout.decode()
-    for pattern in (r"versionName=(\S+)", r"versionCode=(\d+)", r"PackageSignatures\{.*?\[(.*)\]\}",
-                    r"pkgFlags=\[\s*(.*)\s*\]", r"firstInstallTime=[-\d]+\s+[:\d]+", r"lastUpdateTime=[-\d]+\s+[:\d]+"):  # fmt: skip
+    for pattern in (
+        r"versionName=(\S+)",
+        r"versionCode=(\d+)",
+        r"PackageSignatures\{.*?\[(.*)\]\}",
+        r"pkgFlags=\[\s*(.*)\s*\]",
+        r"firstInstallTime=[-\d]+\s+[:\d]+",
+        r"lastUpdateTime=[-\d]+\s+[:\d]+",
+    ):
         assert re.search(pattern, info)
     assert re.search(r"mInputShown=(true|false)", system.run("dumpsys input_method").stdout.decode())
 

@@ -78,11 +78,45 @@ def test_any_mix_of_operators_parses_or_is_refused_with_words(text: str) -> None
 @given(
     st.lists(
         st.sampled_from(
-            ["if", "then", "else", "fi", "for", "in", "do", "done", "while", "case", "esac", ";;", ";", "&&", "||", "|", "(", ")", "{", "}", "!", "$(", "`", "a", "b=", "<<E", "E", ">", "2>&1", "\n", "$((1))", "${a}"]
+            [
+                "if",
+                "then",
+                "else",
+                "fi",
+                "for",
+                "in",
+                "do",
+                "done",
+                "while",
+                "case",
+                "esac",
+                ";;",
+                ";",
+                "&&",
+                "||",
+                "|",
+                "(",
+                ")",
+                "{",
+                "}",
+                "!",
+                "$(",
+                "`",
+                "a",
+                "b=",
+                "<<E",
+                "E",
+                ">",
+                "2>&1",
+                "\n",
+                "$((1))",
+                "${a}",
+            ]
         ),
         max_size=14,
     )
-) def test_any_order_of_reserved_words_parses_or_is_refused_with_words(tokens: list[str]) -> None:
+)
+def test_any_order_of_reserved_words_parses_or_is_refused_with_words(tokens: list[str]) -> None:
     assert outcome(" ".join(tokens))
 
 

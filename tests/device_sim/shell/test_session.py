@@ -4,9 +4,11 @@ from collections.abc import Callable
 
 import pytest
 
+from agent_eval.device_sim import Phone
 from agent_eval.device_sim.shell.session import ShellSession
 from agent_eval.device_sim.shell.system import System
 from agent_eval.device_sim.streams import Progress, silent
+from agent_eval.types import PhoneSetup
 
 
 class Listener:
@@ -90,9 +92,10 @@ def test_a_terminal_prompts_echoes_and_edits(system: System) -> None:
 def test_control_c_ends_the_command_and_not_the_shell(system: System) -> None:
     session = system.open_session("", tty=True)
     session.feed(b"sleep 100\r")
-    assert session.wake_ms is not None
+    waits = [session.wake_ms is not None]
     session.feed(b"\x03")
-    assert session.wake_ms is None
+    waits.append(session.wake_ms is not None)
+    assert waits == [True, False]
     assert text(session).endswith("^C\r\n130|sim:/ $ ")
     session.feed(b"sleep 50 | cat\r\x03echo still here\r")
     assert "still here\r\n" in text(session)
@@ -229,6 +232,20 @@ def test_a_reset_phone_remembers_nothing_of_what_the_shell_did(system: System) -
     assert system.run("cat /proc/version").code == 0
 
 
+def test_a_restart_ends_what_runs_and_keeps_what_is_persisted(system: System) -> None:
+    told: list[str] = []
+    system.on_restart = lambda: told.append("restarted")
+    session = system.open_session("sleep 100")
+    system.phone.open_app("com.android.settings")
+    system.run("echo a > /sdcard/kept")
+    system.run("svc power reboot; echo no")
+    assert told == ["restarted"]
+    assert code(session) == 137
+    assert system.phone.front.screen == "launcher/home"
+    assert system.phone.recents == ()
+    assert system.run("cat /sdcard/kept").output == b"a\n"
+
+
 def test_a_flood_of_input_that_nobody_reads_ends_the_session(system: System) -> None:
     session = system.open_session("sleep 100")
     for _ in range(5):
@@ -250,3 +267,21 @@ def test_equal_phones_answer_equal_lines_equally() -> None:
     ]
     one, two = System(Phone()), System(Phone())
     assert [one.run(line) for line in lines] == [two.run(line) for line in lines]
+
+
+def test_a_restarted_phone_shows_its_launcher_and_remembers_what_was_saved() -> None:
+    phone = Phone(PhoneSetup(seed=1))
+    system = System(phone)
+    told: list[str] = []
+    system.on_restart = lambda: told.append("restarted")
+    phone.open_app("com.android.settings")
+    phone.put("settings/wifi_on", False)
+    phone.advance(10)
+    left = system.open_session("sleep 100")
+    system.run("reboot")
+    assert told == ["restarted"]
+    assert left.code is not None
+    assert phone.front.package == "com.android.launcher3"
+    assert phone.recents == ()
+    assert phone.state["settings/wifi_on"] is False
+    assert phone.boot_ms == phone.clock.now_ms

@@ -93,6 +93,13 @@ class PhoneSystem(Protocol):
         """Let what was left in background go on."""
         ...
 
+    on_restart: Callable[[], object]
+    """Set by the transport; called when the phone was restarted, which ends all connections."""
+
+    def restart(self) -> None:
+        """Restart the phone: what runs ends with all that it had not saved."""
+        ...
+
     def getprop(self, name: str) -> str:
         """Return a system property, empty when there is none."""
         ...

@@ -357,6 +357,7 @@ class AdbServer:
         listener.setblocking(False)
         self._listener = listener
         self.port = listener.getsockname()[1]
+        self.system.on_restart = self._restarted
         self.pace.rebase()
         asyncio.get_running_loop().add_reader(listener, self._accept)
 
@@ -423,9 +424,12 @@ class AdbServer:
 
     def restart(self) -> None:
         """Restart the phone: what was not saved is gone, and all connections end."""
+        self.system.restart()
+
+    def _restarted(self) -> None:
+        loop = asyncio.get_running_loop()
         for peer in tuple(self._peers):
-            peer.close()
-        self.services.restart_phone()
+            loop.call_soon(peer.close)  # the one that asked for it is still being served
 
     # ------------------------------------------------------------------ what peers tell
 

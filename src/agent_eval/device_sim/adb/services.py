@@ -59,15 +59,6 @@ class Services:
         """Return the phone's virtual time."""
         return self.system.phone.clock.now_ms
 
-    def restart_phone(self) -> None:
-        """Do to the phone what a restart does: apps end with all that they had not saved, and the launcher shows."""
-        phone = self.system.phone
-        for package in phone.recents:
-            phone.force_stop(package)
-        phone.go_home()
-        phone.world["screen/on"] = True
-        phone.boot_ms = phone.clock.now_ms
-
     def forget(self, link: Link) -> None:
         """Know that a connection is gone, and with it what it had reversed."""
         self.reversed.forget(link)

@@ -225,7 +225,7 @@ def _svc(context: Context, arguments: list[str]) -> int:
 def _svc_power(context: Context, verb: str, rest: Sequence[str]) -> int:
     match verb:
         case "reboot":
-            return reboot(context, rest)
+            context.system.restart()
         case "shutdown":
             context.phone.world["screen/on"] = False
         case "stayon":
@@ -241,23 +241,9 @@ def _svc_power(context: Context, verb: str, rest: Sequence[str]) -> int:
     return 0
 
 
-def reboot(context: Context, arguments: Sequence[str]) -> int:
-    """Restart the phone: every app is closed, what is persisted stays."""
-    del arguments
-    restart = getattr(context.phone, "reboot", None)
-    if restart is not None:
-        restart()
-    else:
-        for package in context.phone.recents:
-            context.phone.force_stop(package)
-        context.phone.go_home()
-        context.phone.world["screen/on"] = True
-    context.system.memory.log.clear()
+def _reboot(context: Context, _: list[str]) -> int:
+    context.system.restart()
     return 0
-
-
-def _reboot(context: Context, arguments: list[str]) -> int:
-    return reboot(context, arguments)
 
 
 def statusbar(context: Context, words: Sequence[str]) -> int:

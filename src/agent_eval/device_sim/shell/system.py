@@ -24,7 +24,7 @@ from agent_eval.device_sim.shell.process import SIGKILL, Running, Task
 from agent_eval.device_sim.shell.session import ADBD_PID, ShellSession
 from agent_eval.device_sim.shell.system_files import provide
 from agent_eval.device_sim.shell.table import COMMANDS
-from agent_eval.device_sim.streams import Stream
+from agent_eval.device_sim.streams import Stream, silent
 
 _FIRST_PID = 22000
 """Above every process number of an app."""
@@ -87,6 +87,8 @@ class System:
         """Who listens on the phone's own TCP ports."""
         self.services: dict[str, Callable[[], Stream]] = {}
         """What programs on the phone can put behind a port."""
+        self.on_restart: Callable[[], object] = silent
+        """Set by the transport; called when something on the phone restarts it."""
         self.unknown: Counter[str] = Counter()
         """Commands asked for that this phone does not have, and how often."""
         self.commands: Mapping[str, Command] = COMMANDS
@@ -173,6 +175,18 @@ class System:
         """Let a port go whose process ends by itself."""
         self.ports.pop(port, None)
         self._servers.pop(port, None)
+
+    def restart(self) -> None:
+        """Restart the phone: what runs ends with all that it had not saved, what is persisted stays."""
+        for package in self.phone.recents:
+            self.phone.force_stop(package)
+        self.phone.go_home()
+        self.phone.world["screen/on"] = True
+        self.phone.boot_ms = self.phone.clock.now_ms
+        self.memory.log.clear()
+        for process in list(self._running.values()):
+            process.kill(SIGKILL)
+        self.on_restart()
 
     def stop_listening(self, port: int) -> None:
         """Free a port and end the process that listens on it."""

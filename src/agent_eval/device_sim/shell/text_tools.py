@@ -15,6 +15,8 @@ from agent_eval.device_sim.shell.expressions import BadExpression, Expression
 from agent_eval.device_sim.shell.process import Steps, Wait, read_some
 
 _MOST_LINES = 1_000_000
+_MOST_DUMPED = 1 << 19
+"""Bytes that ``xxd`` and ``od`` write out; a phone takes any number, but then it is not all done in one step."""
 
 
 def content_of(context: Context, path: str) -> Generator[Wait, None, bytes]:
@@ -634,6 +636,8 @@ def _xxd(context: Context, arguments: list[str]) -> Steps:
         return 0
     skip = found.number("s", 0)
     content = content[skip : skip + found.number("l", len(content))]
+    if len(content) > _MOST_DUMPED:
+        return context.complain(f"{inputs.paths[0]}: File too large")
     if "p" in found.flags:
         context.lines(content[start : start + 30].hex() for start in range(0, len(content), 30))
         return 0
@@ -656,6 +660,8 @@ def _od(context: Context, arguments: list[str]) -> Steps:
         return inputs.code
     skip = found.number("j", 0)
     content = content[skip : skip + found.number("N", len(content))]
+    if len(content) > _MOST_DUMPED:
+        return context.complain(f"{inputs.paths[0]}: File too large")
     base = {"d": "07d", "x": "07x", "n": ""}.get(found.value("A", "o"), "07o")
     kind = found.value("t") or next((letter for letter in "bcxd" if letter in found.flags), "o2")
     out: list[str] = []
