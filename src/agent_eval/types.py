@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import random
+from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
@@ -42,19 +43,24 @@ class Snapshot:
 
     def __getitem__(self, path: str) -> Scalar:
         """Return the value at a path of either part; KeyError if it is absent."""
-        return self._index()[path]
+        value = self.get(path)
+        if value is None:
+            raise KeyError(path)
+        return value
 
     def get(self, path: str, default: Scalar | None = None) -> Scalar | None:
         """Return the value at a path of either part, or the default."""
-        return self._index().get(path, default)
-
-    def _index(self) -> dict[str, Scalar]:
-        return {**dict(self.transient), **dict(self.persisted)}
+        for pairs in (self.persisted, self.transient):
+            place = bisect_left(pairs, (path,))
+            if place < len(pairs) and pairs[place][0] == path:
+                return pairs[place][1]
+        return default
 
     def under(self, prefix: str) -> dict[str, Scalar]:
         """Return the persisted values below ``prefix/``, keyed by the rest of their path."""
-        start = prefix + "/"
-        return {path[len(start) :]: value for path, value in self.persisted if path.startswith(start)}
+        start, end = prefix + "/", prefix + "0"  # the sign after "/" is "0"
+        found = self.persisted[bisect_left(self.persisted, (start,)) : bisect_left(self.persisted, (end,))]
+        return {path[len(start) :]: value for path, value in found}
 
     def diff(self, later: Snapshot) -> tuple[Change, ...]:
         """Return the persisted paths that differ from this snapshot to a later one, sorted."""

@@ -90,6 +90,16 @@ def test_typing_replaces_the_text_of_a_field_and_presses_no_enter(device: Device
         assert device.observe().elements[index].value == text
 
 
+def test_typing_leaves_the_clipboard_alone(hands: Hands) -> None:
+    device, phone = hands
+    before = phone.snapshot()["clipboard/text"]
+    device.perform(OpenApp(app="Settings"))
+    device.perform(Tap(index=labelled(device.observe(), "Search settings")))
+    field = next(element for element in device.observe().elements if element.role == "field")
+    device.perform(TypeText(index=field.index, text="wifi"))
+    assert phone.snapshot()["clipboard/text"] == before
+
+
 @pytest.mark.parametrize("text", ["Grüße 你好", 'a\'b "c" $(reboot) %s', ""])
 def test_any_text_arrives_as_it_is(device: Device, text: str) -> None:
     device.perform(OpenApp(app="Settings"))

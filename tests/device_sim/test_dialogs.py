@@ -61,7 +61,7 @@ def test_a_time_is_taken_in_the_clock_of_the_locale(
     if answer is None:
         assert hand.sees(resourceId="android:id/label_error")
     else:
-        assert hand.phone.page_on_top("com.android.calendar").vars["answer"] == answer  # type: ignore[union-attr]
+        assert hand.phone.stacks.on_top_of("com.android.calendar").vars["answer"] == answer  # type: ignore[union-attr]
 
 
 def test_a_date_is_answered_only_by_ok() -> None:
@@ -71,7 +71,7 @@ def test_a_date_is_answered_only_by_ok() -> None:
         hand.tap(description="Next month")
         hand.tap(text="3")
         hand.tap(text=button)
-        page = hand.phone.page_on_top("com.android.calendar")
+        page = hand.phone.stacks.on_top_of("com.android.calendar")
         assert page is not None
         assert page.vars.get("answer") == answer
 

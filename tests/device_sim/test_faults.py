@@ -103,7 +103,7 @@ def test_without_faults_nothing_is_fired_and_what_a_client_reads_is_what_there_i
     phone = finger().phone
     errand(phone)
     assert phone.fired() == ()
-    assert phone.reported_front == phone.front
+    assert phone.faults.reported(phone.front) == phone.front
     assert not any(app in phone.apps for app in fault_screens.APPS)
 
 
@@ -266,7 +266,7 @@ def test_nobody_knows_the_foreground_but_the_judge_does() -> None:
     xml = phone.hierarchy_xml()
     assert f'package="{SETTINGS}"' not in xml
     assert 'package="com.android.systemui"' in xml
-    assert phone.reported_front is None
+    assert phone.faults.reported(phone.front) is None
     assert dict(phone.snapshot().transient)["ui/package"] == SETTINGS
     again = len(phone.fired())
     phone.hierarchy_xml()
@@ -370,17 +370,17 @@ def test_a_mangled_text_is_appended_short_of_a_character_or_corrected_and_then_r
         hand.phone.type_text("x")  # single characters arrive
         view = hand.phone.focused()
         assert view is not None
-        hand.phone.replace_text(view, "meat at noon")
+        hand.phone.entry.replace_text(view, "meat at noon")
         got = hand.phone.focused()
         assert got is not None
         if hand.phone.fired():
             ways.add(hand.phone.fired()[0].what.split(":")[0])
             assert got.text != "meat at noon"
-            hand.phone.replace_text(got, "")
+            hand.phone.entry.replace_text(got, "")
             again = hand.phone.focused()
             assert again is not None
             assert again.text == ""
-            hand.phone.replace_text(again, "meat at noon")
+            hand.phone.entry.replace_text(again, "meat at noon")
             got = hand.phone.focused()
             assert got is not None
         assert got.text == "meat at noon"

@@ -19,11 +19,11 @@ from agent_eval.device_sim.files import (
     Files,
     resolve,
 )
-from agent_eval.types import Scalar
+from agent_eval.device_sim.paths import Paths
 
 
-def fresh() -> tuple[Files, dict[str, Scalar]]:
-    state: dict[str, Scalar] = {"files/Download/list.txt": "milk\n", "files/Music/": "", "settings/wifi_on": True}
+def fresh() -> tuple[Files, Paths]:
+    state = Paths({"files/Download/list.txt": "milk\n", "files/Music/": "", "settings/wifi_on": True})
     return Files(state, lambda: 1000), state
 
 
@@ -215,7 +215,7 @@ def test_provided_files_are_made_when_read_and_cannot_be_changed(files: Files) -
 
 def test_every_change_is_told() -> None:
     told: list[int] = []
-    files = Files({}, lambda: 5, lambda: told.append(1))
+    files = Files(Paths(), lambda: 5, lambda: told.append(1))
     files.write("/sdcard/a", b"")
     files.make_folder("/sdcard/f")
     files.touch("/sdcard/a", 3)
@@ -274,3 +274,43 @@ def test_the_tree_stays_whole_whatever_is_done_to_it(steps: list[tuple[str, str,
                 ]
         assert set(FOLDERS) <= set(everything)
         assert all(path.removesuffix("/") + "/" not in state for path in state if not path.endswith("/"))
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.lists(STEPS, max_size=15))
+def test_what_is_kept_from_one_look_to_the_next_is_what_a_fresh_look_finds(
+    steps: list[tuple[str, str, object]],
+) -> None:
+    (forgetting, state), (keeping, _) = fresh(), fresh()
+    for kind, path, more in steps:
+        problems: list[str] = []
+        for each in (forgetting, keeping):
+            state["settings/wifi_on"] = not state["settings/wifi_on"]  # somebody else wrote to the state
+            try:
+                do(each, kind, path, more)
+            except FileProblem as problem:
+                problems.append(problem.code)
+        assert len(problems) != 1
+        assert len(set(problems)) < 2
+        state["settings/wifi_on"] = not state["settings/wifi_on"]
+        assert list(keeping.walk("/")) == list(forgetting.walk("/"))
+        assert keeping.used == forgetting.used
+
+
+def test_thousands_of_files_are_written_listed_and_deleted_at_once() -> None:
+    state = Paths({"settings/wifi_on": True})
+    files = Files(state, lambda: 1000)
+    for number in range(MOST_ENTRIES - 100):
+        files.write(f"/sdcard/{number}", b"x")
+    assert sum(files.is_file(f"/sdcard/{name}") for name in files.names("/sdcard")) == MOST_ENTRIES - 100
+    for name in files.names("/sdcard"):
+        files.remove(f"/sdcard/{name}")
+    assert files.names("/sdcard") == []
+
+
+def test_a_path_of_a_thousand_folders_is_made_walked_and_removed() -> None:
+    files, _ = fresh()
+    files.make_folder("/data/local/tmp" + "/a" * 1000, parents=True)
+    assert sum(1 for _ in files.walk("/data/local/tmp")) == 1001
+    files.remove("/data/local/tmp/a", whole_tree=True)
+    assert files.names("/data/local/tmp") == []

@@ -88,7 +88,7 @@ def test_typing_without_a_focused_field_changes_nothing(settings: Finger) -> Non
     before = settings.phone.snapshot()
     assert not settings.phone.type_text("abc")
     assert not settings.phone.clear_text()
-    assert not settings.phone.delete_before_cursor()
+    assert not settings.phone.entry.delete_before_cursor()
     assert settings.phone.snapshot() == before
 
 

@@ -55,10 +55,10 @@ def test_any_tree_is_placed_alike(tree: View, area: Bounds) -> None:
 def test_every_page_that_fingers_come_across_is_placed_alike(seed: int) -> None:
     phone, rng = Phone(PhoneSetup(seed=seed)), random.Random(seed)
     for _ in range(120):
-        page = phone._page
-        screen = phone._screens[page.screen]
-        ui = Ui(phone, page, phone.area, phone.display.canvas)
-        area = phone.area if screen.dialog else phone.display.canvas
+        page = phone.stacks.in_focus
+        screen = phone.screens[page.screen]
+        ui = Ui(phone, page, phone.shown.area, phone.display.canvas)
+        area = phone.shown.area if screen.dialog else phone.display.canvas
         fast, slow = screen.build(ui), screen.build(ui)
         lay_out(fast, area)
         lay_out_slowly(slow, area)

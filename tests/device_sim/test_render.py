@@ -19,7 +19,7 @@ from agent_eval.device_sim.locales import LOCALES
 from agent_eval.device_sim.render import ICONS, typeface
 from agent_eval.device_sim.render.canvas import Canvas
 from agent_eval.device_sim.render.palette import DARK, LIGHT
-from agent_eval.device_sim.ui import View, full_width, text_lines, text_width
+from agent_eval.device_sim.ui import View, full_width, inside, text_lines, text_width
 from agent_eval.types import Bounds, PhoneSetup, Skin
 from tests.device_sim.conftest import Finger
 
@@ -159,7 +159,9 @@ def test_every_visible_text_and_symbol_leaves_a_trace(package: str, locale: str)
     picture = phone.screenshot()
     for node in finger.all(packageName=package):
         view: View = node.view
-        if not view.bounds or view.bounds.bottom - view.bounds.top < 24 or view.bounds.right - view.bounds.left < 12:
+        if not view.bounds or not inside(view.bounds, *view.rect.center):
+            continue  # what a list cuts off shows nothing of its middle
+        if view.bounds.bottom - view.bounds.top < 24 or view.bounds.right - view.bounds.left < 12:
             continue
         if view.text.strip() or view.icon:
             assert contrast(picture, view.bounds), (view.text, view.icon)

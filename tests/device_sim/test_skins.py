@@ -162,7 +162,7 @@ def tap_by_id(phone: Phone, name: str) -> None:
                 return
         for view in list(phone.active_window.root.visible()):
             if view.reach:
-                phone.scroll(view, view.reach * phone.display.density // 320 // 3 + 1)
+                phone.fingers.scroll(view, view.reach * phone.display.density // 320 // 3 + 1)
     pytest.fail(f"{name} is not among {[view.id for view in phone.active_window.root.visible()]}")
 
 
@@ -172,7 +172,7 @@ def test_on_the_usual_screen_nothing_is_made_to_scroll(package: str) -> None:
     screen = APPS[package].screens[APPS[package].home]
 
     def build() -> View:
-        return screen.build(Ui(phone, Page(APPS[package].home), phone.area, phone.display.canvas))
+        return screen.build(Ui(phone, Page(APPS[package].home), phone.shown.area, phone.display.canvas))
 
     plain = build()
     lay_out(plain, phone.display.canvas, Display())

@@ -64,7 +64,7 @@ def test_a_field_below_the_keyboard_is_scrolled_clear_of_it() -> None:
     finger.phone.type_text("Ada")
     bounds = finger.one(resourceId="com.android.calendar:id/event_people").view.bounds
     assert bounds is not None
-    assert bounds.bottom <= finger.phone.area.bottom
+    assert bounds.bottom <= finger.phone.shown.area.bottom
 
 
 def test_the_action_key_starts_a_line_only_where_lines_are_possible() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -51,6 +50,17 @@ class Desk:
     def __getitem__(self, path: str) -> Scalar:
         """Return the value at a path of the phone's state, as it is now."""
         return self.phone.snapshot()[path]
+
+    def shell(self, line: str) -> str:
+        """Run a command line on the phone by the adb binary, and return what it printed."""
+        done = subprocess.run(
+            [binary(), "-s", self.serial, "shell", line],
+            env=self.environment,
+            capture_output=True,
+            timeout=20,
+            check=True,
+        )
+        return done.stdout.decode()
 
     def run(self, *arguments: str, code: int = 0) -> str:
         """Run a Python program to its end, require its exit status, and return what it printed."""

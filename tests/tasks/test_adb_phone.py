@@ -36,7 +36,7 @@ WRITES: tuple[tuple[str, tuple[Scalar, Scalar]], ...] = (
     ("settings/brightness", (0, 255)),
     ("settings/dark_theme", (True, False)),
     ("settings/data_saver", (True, False)),
-    ("settings/device_name", ("Ann's phone", "a $(reboot) `b` \"c\"")),
+    ("settings/device_name", ("Ann's phone", 'a $(reboot) `b` "c"')),
     ("settings/screen_timeout_s", (15, 600)),
     ("settings/volume_alarm", (1, 7)),
     ("settings/volume_media", (0, 15)),

@@ -158,11 +158,20 @@ class UiautomatorDevice:
                 if element.role != "field":
                     return ActionResult("rejected", f"{plain(element.label)} is no input field.", target)
                 self._client.click(x, y)
-                self._client.send_keys(text, clear=True)
+                self._type(text)
                 return ActionResult("done", f"Typed {plain(text)} into {plain(element.label)}.", f"{target} {text}")
             case Swipe(direction=direction):
                 self._swipe(*_across(element.bounds, direction))
                 return ActionResult("done", f"Swiped {direction} on {plain(element.label)}.", f"{target} {direction}")
+
+    def _type(self, text: str) -> None:
+        """Replace what the focused field holds; the clipboard serves only where a field cannot be set, as in a page."""
+        from uiautomator2.exceptions import UiObjectNotFoundError
+
+        try:
+            self._client(focused=True).set_text(text, timeout=0)
+        except UiObjectNotFoundError:
+            self._client.send_keys(text, clear=True)
 
     def _open_app(self, name: str) -> ActionResult:
         known = {label.casefold(): packages for label, packages in APPS.items()}

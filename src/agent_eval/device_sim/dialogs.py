@@ -21,6 +21,7 @@ from agent_eval.device_sim.widgets import (
     SMALL,
     TITLE,
     button,
+    cancel_and_ok,
     choice,
     column,
     dialog,
@@ -54,22 +55,14 @@ def month_later(day: date, months: int) -> date:
     return date(count // 12, count % 12 + 1, 1)
 
 
-def buttons(ui: Ui, ok: Callable[[], object], *, says: str = "OK", enabled: bool = True) -> tuple[View, View]:
-    """Return a dialog's two buttons; Cancel closes it."""
-    return (
-        button(ui.say("Cancel"), ui.close, id="android:id/button2"),
-        button(ui.say(says), ok, id="android:id/button1", enabled=enabled),
-    )
-
-
-def question(ui: Ui, message: str, says: str, ok: Callable[[], object], *, title: str = "") -> View:
+def question(ui: Ui, message: str, says: str, ok: Callable[[], object], *, title: str = "", no: str = "Cancel") -> View:
     """Ask before something that cannot be taken back; the dialog is closed before ``ok`` is called."""
 
     def agreed() -> None:
         ui.close()
         ok()
 
-    return dialog(title=title, message=message, buttons=buttons(ui, agreed, says=says))
+    return dialog(title=title, message=message, buttons=cancel_and_ok(ui, agreed, ok=says, no=no))
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -110,7 +103,7 @@ def date_dialog(ui: Ui) -> View:
     names = ui.host.locale.short_weekdays
     heads = row(*[label(name, size=SMALL, ink="soft", weight=1, justify=0.5) for name in (names[6], *names[:6])])
     body = column(head, title, heads, *weeks, cls="android.widget.DatePicker", id="android:id/datePicker", gap=dp(4))
-    return dialog(body, buttons=buttons(ui, lambda: ui.close(**{str(ui.var("name")): day_number(chosen)})))
+    return dialog(body, buttons=cancel_and_ok(ui, lambda: ui.close(**{str(ui.var("name")): day_number(chosen)})))
 
 
 def time_variables(name: str, minutes: int, *, twelve: bool) -> dict[str, str | bool]:
@@ -155,7 +148,7 @@ def time_dialog(ui: Ui) -> View:
     if ui.var("wrong"):
         body.append(label(ui.say("Type in a valid time"), id="android:id/label_error", size=SMALL, ink="error"))
     picker = column(*body, cls="android.widget.TimePicker", id="android:id/timePicker", gap=dp(8))
-    return dialog(picker, title=ui.say("Type in time"), buttons=buttons(ui, ok))
+    return dialog(picker, title=ui.say("Type in time"), buttons=cancel_and_ok(ui, ok))
 
 
 def choice_dialog(ui: Ui) -> View:
@@ -229,4 +222,4 @@ def name_dialog(
     parts = [edit_text(ui, Field("name", max_length=80), id="android:id/text1", hint=hint)]
     if ui.var("problem"):
         parts.append(label(str(ui.var("problem")), id="android:id/message", size=SMALL, ink="error"))
-    return dialog(column(*parts), title=title, buttons=buttons(ui, agreed, says=says))
+    return dialog(column(*parts), title=title, buttons=cancel_and_ok(ui, agreed, ok=says))

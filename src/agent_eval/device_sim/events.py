@@ -5,9 +5,11 @@ The log is never in a snapshot: two phones in equal states are equal, however th
 
 from __future__ import annotations
 
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable
 from typing import NamedTuple
+
+from agent_eval.device_sim.tally import Tally
 
 LIMIT = 2000
 """Events that are kept; older ones are forgotten."""
@@ -39,7 +41,7 @@ class EventLog:
         self._now_ms = now_ms
         self._kept: deque[Event] = deque(maxlen=limit)
         self._last = 0
-        self.gaps: Counter[str] = Counter()
+        self.gaps = Tally()
         """What was asked for that this phone does not have, and how often."""
 
     def add(self, kind: str, text: str) -> None:
@@ -50,7 +52,7 @@ class EventLog:
 
     def add_gap(self, text: str) -> None:
         """Note that something was asked for that this phone does not have; the count outlives the event."""
-        self.gaps[text] += 1
+        self.gaps.note(text)
         self.add("gap", text)
 
     @property

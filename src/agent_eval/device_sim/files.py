@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import hashlib
 import posixpath
-from collections.abc import Callable, Iterator, Mapping, MutableMapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from stat import S_IFDIR, S_IFREG
 
+from agent_eval.device_sim.folders import Folders
+from agent_eval.device_sim.paths import Paths
 from agent_eval.device_sim.schema import FILES
 from agent_eval.types import Scalar
 
@@ -93,6 +95,18 @@ def resolve(path: str, base: str = "/") -> str:
     return whole
 
 
+@dataclass(slots=True)
+class _Index:
+    """What follows from all files together, as of one version of the state."""
+
+    folders: Folders
+    used: int
+    """Bytes in all files."""
+    shared: int
+    """Files and empty folders of the shared storage."""
+    version: int
+
+
 class Files:
     """All files of one phone.
 
@@ -104,7 +118,7 @@ class Files:
 
     def __init__(
         self,
-        state: MutableMapping[str, Scalar],
+        state: Paths,
         now_s: Callable[[], int],
         changed: Callable[[], object] = lambda: None,
     ) -> None:
@@ -118,6 +132,7 @@ class Files:
         self._inner_folders = set(FOLDERS)
         self._modes: dict[str, int] = {}
         self._mtimes: dict[str, int] = {}
+        self._index: _Index | None = None
 
     # ------------------------------------------------------------------ reading
 
@@ -172,24 +187,14 @@ class Files:
         whole = resolve(path)
         if not self._has_folder(whole):
             raise FileProblem("ENOTDIR" if self._content(whole) is not None else "ENOENT", path)
-        start = whole.rstrip("/") + "/"
-        found = {known[len(start) :].split("/", 1)[0] for known in self._known() if known.startswith(start)}
-        return sorted(name for name in found if name)
+        return self._now.folders.names(whole)
 
     def walk(self, path: str) -> Iterator[str]:
         """Yield a path and everything below it, folders before what they hold."""
         whole = resolve(path)
         yield whole
-        if not self._has_folder(whole):
-            return
-        start = whole.rstrip("/") + "/"
-        found: set[str] = set()
-        for known in self._known():
-            if known.startswith(start):
-                while len(known) > len(start) and known not in found:
-                    found.add(known)
-                    known = posixpath.dirname(known)  # a folder of the shared storage is known by what it holds
-        yield from sorted(found, key=lambda known: known.split("/"))
+        if self._has_folder(whole):
+            yield from self._now.folders.below(whole)
 
     # ------------------------------------------------------------------ writing
 
@@ -232,20 +237,19 @@ class Files:
         """Put a file in place that is made when it is read, as those below ``/proc`` are; nobody can change it."""
         whole = resolve(path)
         self._provided[whole] = content
+        self._index = None
         above = posixpath.dirname(whole)
         while above not in self._inner_folders:
             self._inner_folders.add(above)
             above = posixpath.dirname(above)
 
     def _is_full(self) -> bool:
-        entries = sum(path.startswith(FILES + "/") for path in self._state)
-        return entries + len(self._inner) + len(self._inner_folders) >= MOST_ENTRIES
+        return self._now.shared + len(self._inner) + len(self._inner_folders) >= MOST_ENTRIES
 
     @property
     def used(self) -> int:
         """Bytes in all files."""
-        own = sum(map(len, self._inner.values())) + sum(map(len, self._blobs.values()))
-        return own + sum(len(str(value)) for path, value in self._state.items() if path.startswith(FILES + "/"))
+        return self._now.used
 
     def make_folder(self, path: str, *, parents: bool = False) -> None:
         """Create a folder.
@@ -260,14 +264,17 @@ class Files:
             raise FileProblem("EEXIST", path)
         if self._content(whole) is not None:
             raise FileProblem("EEXIST", path)
-        above = posixpath.dirname(whole)
-        if parents and not self._has_folder(above):
-            self.make_folder(above, parents=True)
-        self._check_parent(whole, path)
-        if self._is_full():
-            raise FileProblem("ENOSPC", path)
-        self._store_folder(whole)
-        self._mtimes[whole] = self._now_s()
+        missing = [whole]
+        while parents and not self._has_folder(above := posixpath.dirname(missing[-1])):
+            if self._content(above) is not None:
+                raise FileProblem("EEXIST", path)
+            missing.append(above)
+        for folder in reversed(missing):
+            self._check_parent(folder, path)
+            if self._is_full():
+                raise FileProblem("ENOSPC", path)
+            self._store_folder(folder)
+            self._mtimes[folder] = self._now_s()
         self._changed()
 
     def remember_times(self, times: Mapping[str, int]) -> None:
@@ -389,6 +396,39 @@ class Files:
             if path.startswith(FILES + "/"):
                 yield SHARED + path[len(FILES) :].rstrip("/")
 
+    @property
+    def _now(self) -> _Index:
+        """What follows from all files; counted anew only where somebody else wrote to the state."""
+        if self._index is None or self._index.version != self._state.version:
+            shared = [str(value) for path, value in self._state.items() if path.startswith(FILES + "/")]
+            contents = (*self._inner.values(), *self._blobs.values(), *shared)
+            self._index = _Index(Folders(self._known()), sum(map(len, contents)), len(shared), self._state.version)
+        return self._index
+
+    def _put(self, key: str, value: str) -> Scalar | None:
+        """Write to the shared storage; return what was there."""
+        index, before = self._now, self._state.get(key)
+        self._state[key] = value
+        index.shared += before is None
+        index.used += len(value) - (0 if before is None else len(str(before)))
+        index.folders.add(SHARED + key[len(FILES) :].rstrip("/"))
+        index.version = self._state.version
+        return before
+
+    def _pop(self, key: str) -> Scalar | None:
+        """Delete from the shared storage; return what was there."""
+        if key not in self._state:
+            return None
+        index, before = self._now, self._state[key]
+        del self._state[key]
+        index.shared -= 1
+        index.used -= len(str(before))
+        other = key[:-1] if key.endswith("/") else key + "/"
+        if other not in self._state:
+            index.folders.discard(SHARED + key[len(FILES) :].rstrip("/"))
+        index.version = self._state.version
+        return before
+
     def _content(self, whole: str) -> bytes | None:
         if whole == "/dev/null":
             return b""
@@ -406,8 +446,7 @@ class Files:
             return True
         if not whole.startswith(SHARED + "/"):
             return False
-        start = self._key(whole) + "/"
-        return any(path.startswith(start) for path in self._state)
+        return self._key(whole) + "/" in self._state or self._now.folders.holds(whole)
 
     def _check_parent(self, whole: str, asked: str) -> None:
         above, name = posixpath.split(whole)
@@ -424,13 +463,16 @@ class Files:
 
     def _store_folder(self, whole: str) -> None:
         if whole.startswith(SHARED + "/"):
-            self._state[self._key(whole) + "/"] = ""
-            self._state.pop(posixpath.dirname(self._key(whole)) + "/", None)
+            self._put(self._key(whole) + "/", "")
+            self._pop(posixpath.dirname(self._key(whole)) + "/")
         else:
+            self._now.folders.add(whole)
             self._inner_folders.add(whole)
 
     def _store(self, whole: str, content: bytes) -> None:
         if not whole.startswith(SHARED + "/"):
+            self._now.used += len(content) - len(self._inner.get(whole, b""))
+            self._now.folders.add(whole)
             self._inner[whole] = content
             return
         key = self._key(whole)
@@ -439,30 +481,33 @@ class Files:
             text = content.decode(errors="replace")
         if "\x00" in text or text.startswith(_BINARY) or text.encode() != content:
             text = f"{_BINARY}{hashlib.sha256(content).hexdigest()}:{len(content)}"
-            self._blobs[text] = content
-        before = self._state.get(key)
-        self._state[key] = text
-        self._state.pop(posixpath.dirname(key) + "/", None)
+            if text not in self._blobs:
+                self._now.used += len(content)
+                self._blobs[text] = content
+        before = self._put(key, text)
+        self._pop(posixpath.dirname(key) + "/")
         self._let_go(before)
 
     def _forget(self, whole: str) -> None:
-        self._inner.pop(whole, None)
+        self._now.used -= len(self._inner.pop(whole, b""))
         self._inner_folders.discard(whole)
+        if not whole.startswith(SHARED + "/") and whole not in self._provided:
+            self._now.folders.discard(whole)
         self._modes.pop(whole, None)
         self._mtimes.pop(whole, None)
         if whole.startswith(SHARED + "/"):
             key = self._key(whole)
-            self._let_go(self._state.pop(key, None))
-            self._state.pop(key + "/", None)
+            self._let_go(self._pop(key))
+            self._pop(key + "/")
 
     def _keep_folder(self, whole: str) -> None:
         """Let a folder of the shared storage outlive what it held."""
         if whole.startswith(SHARED + "/"):
             key = self._key(whole) + "/"
-            if not any(path.startswith(key) for path in self._state):
-                self._state[key] = ""
+            if not self._has_folder(whole):
+                self._put(key, "")
 
     def _let_go(self, value: Scalar | None) -> None:
         """Forget the bytes behind a digest that no file has any more."""
         if isinstance(value, str) and value in self._blobs and value not in self._state.values():
-            del self._blobs[value]
+            self._now.used -= len(self._blobs.pop(value))

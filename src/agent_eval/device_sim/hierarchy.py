@@ -38,7 +38,7 @@ def dump_all_windows(
 
     Args:
         windows: From the lowest to the highest.
-        compressed: Leave out containers without a role of their own.
+        compressed: Leave out containers without a role of their own, except the root of a window.
         max_depth: How many levels below the root of a window are shown.
         rotation: How the phone is held, in quarter turns.
     """
@@ -57,7 +57,7 @@ def _window(root: View, package: str, max_depth: int, compressed: bool) -> str:
     key = (package, max_depth, compressed)
     if key not in forms:
         lines: list[str] = []
-        _write(lines, root, 0, package, 1, max_depth + 1, compressed, plain=False)
+        _write(lines, root, 0, package, 1, max_depth + 1, compressed, plain=False, keep=True)
         forms[key] = "\r\n".join(lines)
     return forms[key]
 
@@ -65,7 +65,7 @@ def _window(root: View, package: str, max_depth: int, compressed: bool) -> str:
 def dump_active_window(window: Window, *, compressed: bool = False, rotation: int = 0) -> str:
     """Return one window in one line."""
     lines = [HEADER, f'<hierarchy rotation="{rotation}">']
-    _write(lines, window.root, 0, window.package, 0, 1000, compressed, plain=True)
+    _write(lines, window.root, 0, window.package, 0, 1000, compressed, plain=True, keep=True)
     lines.append("</hierarchy>")
     return "".join(lines)
 
@@ -74,12 +74,21 @@ _FLAG = ("false", "true")
 
 
 def _write(
-    lines: list[str], view: View, index: int, package: str, depth: int, max_depth: int, compressed: bool, *, plain: bool
+    lines: list[str],
+    view: View,
+    index: int,
+    package: str,
+    depth: int,
+    max_depth: int,
+    compressed: bool,
+    *,
+    plain: bool,
+    keep: bool = False,
 ) -> None:
     bounds = view.bounds
     if bounds is None or depth > max_depth:
         return
-    if compressed and not important(view):
+    if compressed and not keep and not important(view):
         for position, child in enumerate(view.children):
             _write(lines, child, position, package, depth, max_depth, compressed, plain=plain)
         return

@@ -15,10 +15,9 @@ from typing import Protocol
 from agent_eval.device_sim.files import Files
 from agent_eval.device_sim.locales import DateStyle, Locale
 from agent_eval.device_sim.paths import Paths
-from agent_eval.device_sim.schema import FILES, Fields, Kind
+from agent_eval.device_sim.schema import FILES, Fields, Kind, Schema
 from agent_eval.device_sim.ui import View
 from agent_eval.types import Bounds, Scalar
-
 
 WRITTEN = "written/"
 """Prefix of transient values that say when a drawn file of the shared storage was last written."""
@@ -168,8 +167,8 @@ class App:
     """Notifications that follow from what the app is doing right now; asked on every screen, so it must be quick."""
     wake: Wake | None = None
     permissions: tuple[str, ...] = ()
-    """Runtime permissions that it uses, such as ``CAMERA``: persisted as ``permissions/<package>/<name>``, granted unless
-    its ``draw`` says otherwise."""
+    """Runtime permissions that it uses, such as ``CAMERA``: persisted as ``permissions/<package>/<name>``, granted
+    unless its ``draw`` says otherwise."""
 
 
 class Host(Protocol):
@@ -178,12 +177,12 @@ class Host(Protocol):
     state: Paths
     world: Paths
     files: Files
+    schema: Schema
     clipboard: str
 
     @property
     def locale(self) -> Locale: ...
     def say(self, english: str, screen: str) -> str: ...
-    def fresh_record(self, prefix: str, number: int) -> Mapping[str, Scalar]: ...
     @property
     def now_ms(self) -> int: ...
     @property
@@ -265,7 +264,7 @@ class Ui:
     def add(self, prefix: str, **fields: Scalar) -> int:
         """Create a record and return its number; fields left out start as the schema says."""
         number = self.new_id(prefix)
-        for path, value in self.host.fresh_record(prefix, number).items():
+        for path, value in self.host.schema.fresh_record(prefix, number).items():
             self.host.put(path, fields.get(path.rpartition("/")[2], value))
         return number
 
@@ -337,7 +336,7 @@ class Ui:
         self.host.open_page(screen, variables)
 
     def close(self, **answers: Scalar) -> None:
-        """Close the page on top; its answers become variables of the page below, as the result of an Android activity."""
+        """Close the page on top; its answers become variables of the page below, as an activity's result on Android."""
         self.host.close_page()
         if answers:
             self.host.tell_page(answers)

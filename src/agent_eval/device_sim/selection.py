@@ -1,6 +1,6 @@
 """Several rows of a list chosen by holding one, and the bar that then replaces the toolbar. Knows no app.
 
-The chosen keys live in the page's variable ``picked``, joined by ``/``: no key may contain one.
+The chosen keys live in the page's variable ``picked``, one a line.
 """
 
 from __future__ import annotations
@@ -19,11 +19,12 @@ class Selection:
 
     Args:
         ui: The page.
+        exists: Tells whether there still is a row with a key.
     """
 
-    def __init__(self, ui: Ui) -> None:
+    def __init__(self, ui: Ui, exists: Callable[[str], bool] = bool) -> None:
         self._ui = ui
-        self.keys: tuple[str, ...] = tuple(key for key in str(ui.var("picked")).split("/") if key)
+        self.keys: tuple[str, ...] = tuple(key for key in str(ui.var("picked")).split("\n") if key and exists(key))
 
     def __bool__(self) -> bool:
         return bool(self.keys)
@@ -33,17 +34,24 @@ class Selection:
 
     def choose(self, keys: Sequence[str]) -> None:
         """Choose exactly these."""
-        self._ui.set("picked", "/".join(keys))
+        self._ui.set("picked", packed(keys))
 
     def flip(self, key: str) -> Callable[[], object]:
         """Return a callback that chooses a row or no longer does."""
         return lambda: self.choose([k for k in self.keys if k != key] if key in self.keys else [*self.keys, key])
 
-    def bar(self, everything: Sequence[str], actions: Sequence[View]) -> View:
-        """Build the bar: how many are chosen, and what can be done with them (abc_action_mode_bar.xml)."""
+    def bar(self, everything: Sequence[str], actions: Sequence[View], *, says: str = "Done") -> View:
+        """Build the bar: how many are chosen, and what can be done with them (abc_action_mode_bar.xml).
+
+        Args:
+            everything: What "Select all" chooses; without any, there is no such button.
+            actions: Buttons at the right.
+            says: Of the button that ends the selection, in English.
+        """
         ui = self._ui
+        every = image_button("select_all", ui.say("Select all"), lambda: self.choose(everything), id=_SELECT_ALL)
         return row(
-            image_button("close", ui.say("Done"), lambda: self.choose(()), id="android:id/action_mode_close_button"),
+            image_button("close", ui.say(says), lambda: self.choose(()), id="android:id/action_mode_close_button"),
             label(
                 ui.say("{count} selected", count=len(self.keys)),
                 id="android:id/action_bar_title",
@@ -52,7 +60,7 @@ class Selection:
                 weight=1,
                 pad=(dp(8), 0, 0, 0),
             ),
-            image_button("select_all", ui.say("Select all"), lambda: self.choose(everything), id=_SELECT_ALL),
+            *([every] if everything else []),
             *actions,
             cls=GROUP,
             id="android:id/action_mode_bar",
@@ -60,6 +68,11 @@ class Selection:
             pad=(dp(4), 0, dp(4), 0),
             fill="bar",
         )
+
+
+def packed(keys: Sequence[str]) -> str:
+    """Return keys as the variable ``picked`` holds them."""
+    return "\n".join(keys)
 
 
 def leave(ui: Ui) -> bool:

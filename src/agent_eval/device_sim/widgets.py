@@ -325,6 +325,12 @@ def button(
     )
 
 
+def floating(icon: str, desc: str, on_tap: Tap, *, id: str) -> View:
+    """Show the round button that lies over the lower right corner of a page."""
+    inner = image_button(icon, desc, on_tap, id=id, size=dp(56), fill="accent", ink="on_primary")
+    return frame(inner, align=(1.0, 1.0), width=dp(88), height=dp(88))
+
+
 def switch(
     checked: bool,
     *,
@@ -551,30 +557,13 @@ def dialog(
     return frame(frame(inner, id="android:id/content"), width=width, align=CENTER, fill="dialog")
 
 
-def cancel_and_ok(ui: Ui, on_ok: Callable[[], object], *, ok: str = "OK", enabled: bool = True) -> tuple[View, View]:
-    """Return the two buttons of a dialog; Cancel closes it."""
+def cancel_and_ok(
+    ui: Ui, on_ok: Callable[[], object], *, ok: str = "OK", no: str = "Cancel", enabled: bool = True
+) -> tuple[View, View]:
+    """Return the two buttons of a dialog; the first one closes it."""
     return (
-        button(ui.say("Cancel"), ui.close, id="android:id/button2"),
+        button(ui.say(no), ui.close, id="android:id/button2"),
         button(ui.say(ok), on_ok, id="android:id/button1", enabled=enabled),
-    )
-
-
-def menu(*entries: tuple[str, Tap]) -> View:
-    """Show a pop-up menu: a list in a small window at the right edge (popup_menu_item_layout.xml)."""
-    rows = [
-        row(
-            label(text, id="android:id/title", size=TITLE, align=MIDDLE),
-            height=dp(48),
-            pad=(dp(16), 0, dp(16), 0),
-            on_tap=on_tap,
-        )
-        for text, on_tap in entries
-    ]
-    return frame(
-        column(*rows, cls="android.widget.ListView", pad=(0, dp(8), 0, dp(8))),
-        width=dp(224),
-        align=(0.95, 0.2),
-        fill="dialog",
     )
 
 

@@ -43,7 +43,7 @@ def stroll(package: str, locale: str, *, steps: int = 300, seed: int = 3) -> See
     for _ in range(steps):
         if phone.front.package not in (package, "com.android.intentresolver"):
             phone.open_app(package)
-        screen = phone.page_on_top(package)
+        screen = phone.stacks.on_top_of(package)
         if screen is not None:
             seen.screens.add(screen.screen)
         seen.screens.add(phone.front.screen)
@@ -77,7 +77,7 @@ def _key(phone: Phone, view: View) -> str:
     words = ""
     if view.cls.endswith("Button") or phone.active_window.kind == "dialog":
         words = next((below.text or below.desc for below in view.visible() if below.text or below.desc), "")
-    return f"{phone.front.screen} {bool(phone._page.vars.get('picked'))} {view.id or view.cls} {words}"
+    return f"{phone.front.screen} {bool(phone.stacks.in_focus.vars.get('picked'))} {view.id or view.cls} {words}"
 
 
 def untranslated(package: str) -> list[str]:

@@ -272,7 +272,7 @@ def test_an_event_recurs_on_its_first_day_and_never_before(first: date, later: i
 
 def test_occurrences_are_in_order_and_within_the_days_asked_for(make: Make) -> None:
     phone = make(5).phone
-    ui = Ui(phone, Page("calendar/main"), phone.area, phone.display.canvas)
+    ui = Ui(phone, Page("calendar/main"), phone.shown.area, phone.display.canvas)
     first = phone.local_time.date()
     found = occurrences(ui, first, first + timedelta(days=13))
     assert found == sorted(found)

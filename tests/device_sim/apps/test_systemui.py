@@ -47,6 +47,24 @@ def test_the_first_swipe_down_opens_the_shade_and_the_second_all_of_quick_settin
     assert finger.phone.front.screen == "launcher/home"
 
 
+def test_a_swipe_down_anywhere_in_the_shade_opens_all_of_quick_settings(make: Callable[..., Finger]) -> None:
+    finger = with_notices(make, *TWO)
+    finger.phone.swipe(360, 320, 360, 960)
+    assert finger.phone.front.screen == "systemui/shade"
+    finger.phone.swipe(360, 320, 360, 960)
+    assert finger.phone.front.screen == "systemui/quick_settings"
+
+
+def test_a_swipe_down_in_a_long_shade_first_goes_back_to_its_top(make: Callable[..., Finger]) -> None:
+    finger = with_notices(make, *[("com.android.messaging", f"Title {number}", "Text") for number in range(14)])
+    finger.phone.open_shade()
+    finger.phone.swipe(360, 960, 360, 640)
+    assert not finger.sees(text="Title 13")
+    finger.phone.swipe(360, 640, 360, 1100)
+    assert finger.phone.front.screen == "systemui/shade"
+    assert finger.sees(text="Title 13")
+
+
 @pytest.mark.parametrize("tile", TILES, ids=lambda tile: tile.title)
 def test_every_tile_switches_its_setting_there_and_back(make: Callable[..., Finger], tile: object) -> None:
     finger = make(settings__wifi_on=True)

@@ -285,3 +285,19 @@ def test_a_restarted_phone_shows_its_launcher_and_remembers_what_was_saved() -> 
     assert phone.recents == ()
     assert phone.state["settings/wifi_on"] is False
     assert phone.boot_ms == phone.clock.now_ms
+
+
+def test_an_app_that_was_stopped_and_started_has_another_process() -> None:
+    system = System(Phone(PhoneSetup(seed=1)))
+
+    def pid() -> str:
+        system.run("am start -n com.android.settings/.Settings")
+        found = system.run("pidof com.android.settings").output.decode().strip()
+        assert f"pid={found}" in system.run("dumpsys activity top").output.decode()
+        return found
+
+    first = pid()
+    assert pid() == first
+    system.run("am force-stop com.android.settings")
+    assert system.run("pidof com.android.settings").code == 1
+    assert pid() != first

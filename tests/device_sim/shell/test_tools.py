@@ -38,7 +38,7 @@ def test_ps_lists_what_runs_with_the_columns_that_clients_read(system: System) -
 def test_every_app_has_a_process_number_of_its_own(system: System) -> None:
     from agent_eval.device_sim.shell.packages import pid_of
 
-    numbers = [pid_of(package.name) for package in system.packages]
+    numbers = [pid_of(system.phone, package.name) for package in system.packages]
     assert len(set(numbers)) == len(numbers)
     assert not set(numbers) & {
         process.pid for process in System(Phone()).processes() if process.user != "u0_a60"

@@ -6,7 +6,6 @@ import math
 import re
 
 from agent_eval.device_sim.apps.web import maze_page, multiply_page
-
 from tests.device_sim.walkthroughs.hand import Hand
 from tests.device_sim.walkthroughs.walk import Script, Walk, record
 

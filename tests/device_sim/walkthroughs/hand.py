@@ -1,7 +1,7 @@
 """The hand of an agent on the simulated phone: it sees what a model reads, and does only what an agent can do.
 
-Elements come as the prompt shows them: labels and values cut to its lengths, and no more than its number of lines. Every
-call of a tool is one action; looking is free. Knows no task.
+Elements come as the prompt shows them: labels and values cut to its lengths, and no more than its number of lines.
+Every call of a tool is one action; looking is free. Knows no task.
 """
 
 from __future__ import annotations
@@ -98,7 +98,10 @@ class Hand:
                 (element.label.startswith(label) if starts else element.label == label)
                 and role in ("", element.role)
                 and element.value.startswith(value)
-                and (not beside or (near is not None and near.bounds.top <= element.bounds.center[1] < near.bounds.bottom))
+                and (
+                    not beside
+                    or (near is not None and near.bounds.top <= element.bounds.center[1] < near.bounds.bottom)
+                )
             ):
                 yield element
 
@@ -111,9 +114,7 @@ class Hand:
         result = self._do(action)
         assert result.status == "done", result.message
 
-    def reach(
-        self, label: str, *, role: str = "", value: str = "", starts: bool = False, beside: str = ""
-    ) -> Element:
+    def reach(self, label: str, *, role: str = "", value: str = "", starts: bool = False, beside: str = "") -> Element:
         """Scroll down until there is such an element; return it, as ``find`` does."""
         for _ in range(_MOST_SCROLLS):
             if self.sees(label, role=role, value=value, starts=starts, beside=beside):
@@ -131,13 +132,20 @@ class Hand:
         """Tap an element, scrolling down to it where needed."""
         self._done(Tap(index=self.reach(label, role=role, value=value, starts=starts, beside=beside).index))
 
+    def _again(self, element: Element) -> int:
+        return next(other.index for other in self.look().elements if _place(other) == _place(element))
+
     def tap_element(self, element: Element) -> None:
-        """Tap an element of the screen as it is."""
-        self._done(Tap(index=element.index))
+        """Tap an element that was seen and is still where it was."""
+        self._done(Tap(index=self._again(element)))
 
     def hold(self, label: str, *, role: str = "", value: str = "", starts: bool = False) -> None:
         """Hold an element, scrolling down to it where needed."""
         self._done(LongPress(index=self.reach(label, role=role, value=value, starts=starts).index))
+
+    def hold_element(self, element: Element) -> None:
+        """Hold an element that was seen and is still where it was."""
+        self._done(LongPress(index=self._again(element)))
 
     def type(self, text: str, *, into: str) -> None:
         """Replace the text of an input field."""
@@ -170,14 +178,18 @@ def _place(element: Element) -> tuple[object, ...]:
 def _append(found: list[Element], page: list[Element]) -> None:
     """Add the rows of the next page to those found; rows that both have count once.
 
-    A row at the upper edge of a page may lack its first words, one at the lower edge its last ones.
+    The first rows of a page and the last ones of the page before may be cut off, and then have other labels.
     """
     known, names = [row.label for row in found], [row.label for row in page]
-    most = min(len(known), len(names))
-    for clipped in (0, 1):
-        for shared in range(most - clipped, 0, -1):
-            if known[len(known) - shared :] == names[clipped : clipped + shared]:
-                found[len(found) - 1] = max(found[-1], page[clipped + shared - 1], key=lambda row: len(row.value))
-                found += page[clipped + shared :]
-                return
-    found += page
+    best = (0, 0, 0)
+    for lost in range(3):
+        for clipped in range(3):
+            old, new = known[: len(known) - lost], names[clipped:]
+            for shared in range(min(len(old), len(new)), best[0], -1):
+                if old[len(old) - shared :] == new[:shared]:
+                    best = (shared, lost, clipped)
+    shared, lost, clipped = best
+    del found[len(found) - lost :]
+    for place, row in enumerate(page[clipped : clipped + shared], start=len(found) - shared):
+        found[place] = max(found[place], row, key=lambda one: len(one.value))
+    found += page[clipped + shared :]

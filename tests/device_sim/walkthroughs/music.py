@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from agent_eval.types import Scalar, Snapshot
-
 from tests.device_sim.walkthroughs.hand import Hand
 from tests.device_sim.walkthroughs.walk import Script, Walk, record
 
@@ -108,7 +107,10 @@ def has_length(name: str, before: Snapshot, after: Snapshot) -> list[str]:
         path.partition("/")[0] for path in before.under("music/playlists")
     }
     lengths = [
-        sum(int(after[f"music/songs/{song}/seconds"]) for song in str(after[f"music/playlists/{number}/songs"]).split(","))
+        sum(
+            int(after[f"music/songs/{song}/seconds"])
+            for song in str(after[f"music/playlists/{number}/songs"]).split(",")
+        )
         for number in new
         if after[f"music/playlists/{number}/name"] == name
     ]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from agent_eval.device_sim import Phone
 from agent_eval.types import PhoneSetup, Scalar
-
 from tests.device_sim.walkthroughs.hand import Hand
 from tests.device_sim.walkthroughs.people import NUMBER
 from tests.device_sim.walkthroughs.walk import Record, Script, Walk, record
@@ -19,7 +18,11 @@ def file(name: str, text: str = "") -> dict[str, Scalar]:
     return {f"{_ROOT}/{name}": text}
 
 
-SMALL = {**file("aa_one.md", "First line"), **file("aa_two.md", "Second line\nThird line"), **file("aa_three.md", "Last")}
+SMALL = {
+    **file("aa_one.md", "First line"),
+    **file("aa_two.md", "Second line\nThird line"),
+    **file("aa_three.md", "Last"),
+}
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -278,7 +281,8 @@ def walks() -> list[Walk]:
              sets=file("aa_list.md", "Nails"), adds=sent("Nails")),
         Walk("MarkorCreateNoteFromClipboard", 6, create_pasted("aa_list"), clipboard="Two nails\nGlue",
              sets=file("aa_list.md", "Two nails\nGlue")),
-        Walk("MarkorDeleteAllNotes", 5, delete_all, gone=tuple(f"{_ROOT}/{name}" for name in drawn), sets={f"{_ROOT}/": ""}),
+        Walk("MarkorDeleteAllNotes", 5, delete_all, sets={f"{_ROOT}/": ""},
+             gone=tuple(f"{_ROOT}/{name}" for name in drawn)),
         Walk("MarkorDeleteNewestNote", 4, delete_newest, seed=2, state=file("mm_latest.md", "Just now"),
              gone=(f"{_ROOT}/mm_latest.md",)),
         Walk("MarkorDeleteNote", 4, delete("aa_two.md"), state=SMALL, gone=(f"{_ROOT}/aa_two.md",)),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from agent_eval.types import Scalar
-
 from tests.device_sim.walkthroughs.hand import Hand
 from tests.device_sim.walkthroughs.walk import Record, Script, Walk, record
 
@@ -22,7 +21,11 @@ def message(number: int, address: str, body: str, *, sent: bool = False) -> dict
     }  # fmt: skip
 
 
-TALK = {**FRIENDS, **message(901, OTHER, "Is the ladder back?"), **message(902, NUMBER, "The ladder is back.", sent=True)}
+TALK = {
+    **FRIENDS,
+    **message(901, OTHER, "Is the ladder back?"),
+    **message(902, NUMBER, "The ladder is back.", sent=True),
+}
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -130,7 +133,7 @@ def forward(hand: Hand) -> None:
 
 
 def send_clipboard(hand: Hand) -> None:
-    """Send what is in the clipboard: holding the field offers to paste it. Typing comes later, for it uses the clipboard."""
+    """Send what is in the clipboard, before anything is typed: typing goes through the clipboard."""
     hand.open("Messages")
     hand.tap("Start new conversation")
     hand.hold("Text message")
@@ -149,7 +152,12 @@ def walks() -> list[Walk]:
 
     half_typed: dict[str, Scalar] = {
         f"ui/task/com.android.contacts/1/contacts/edit/{name}": value
-        for name, value in (("text/first", "Nia"), ("text/last", "Brook"), ("text/phone", NUMBER), ("phone_label", "work"))
+        for name, value in (
+            ("text/first", "Nia"),
+            ("text/last", "Brook"),
+            ("text/phone", NUMBER),
+            ("phone_label", "work"),
+        )
     }
     return [
         Walk("26", 6, add, adds=person),

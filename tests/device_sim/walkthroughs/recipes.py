@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 
 from agent_eval.types import Scalar, Snapshot
-
 from tests.device_sim.walkthroughs.hand import Hand
 from tests.device_sim.walkthroughs.notes import file, read_note
 from tests.device_sim.walkthroughs.walk import Record, Script, Walk, record
@@ -20,7 +19,8 @@ CAKE: Dish = {"title": "Aa Plum Cake", "description": "For Sunday", "servings": 
               "ingredients": "500 g plums", "directions": "Bake for 50 minutes."}  # fmt: skip
 DIP: Dish = {"title": "Aa Beet Dip", "minutes": 10, "ingredients": "2 beets", "directions": "Blend with saffron."}
 MENU = "\n\n".join(
-    "\n".join(f"{FIELDS[name]}: {value}".replace("\n", "; ") for name, value in dish.items()) for dish in (SOUP, CAKE, DIP)
+    "\n".join(f"{FIELDS[name]}: {value}".replace("\n", "; ") for name, value in dish.items())
+    for dish in (SOUP, CAKE, DIP)
 )
 
 
@@ -59,7 +59,7 @@ def add_noted(minutes: int = 0) -> Script:
 
     def script(hand: Hand) -> None:
         hand.open("Notes")
-        dishes: list[dict[str, str]] = []
+        dishes: list[Dish] = []
         for line in read_note(hand, "recipes.txt"):
             name, _, text = line.partition(": ")
             if name == FIELDS["title"]:
@@ -67,7 +67,7 @@ def add_noted(minutes: int = 0) -> Script:
             field = next(field for field, shown in FIELDS.items() if shown == name)
             dishes[-1][field] = text.replace("; ", "\n")
         wanted = [dish for dish in dishes if not minutes or dish.get("minutes") == str(minutes)]
-        add(*[dict(dish) for dish in wanted])(hand)
+        add(*wanted)(hand)
 
     return script
 
@@ -99,7 +99,7 @@ def delete(*titles: str) -> Script:
 
 
 def delete_duplicates(hand: Hand) -> None:
-    """Delete all but one of the recipes that are the same in everything: those with one title are looked at one by one."""
+    """Delete all but one of the recipes that are the same in everything; those with one title are looked at."""
     hand.open("Recipes")
     names = Counter(row.label for row in hand.all_rows("row"))
     for title in [name for name, count in names.items() if count > 1]:
@@ -120,19 +120,23 @@ def delete_duplicates(hand: Hand) -> None:
 
 
 def delete_with(word: str) -> Script:
-    """Delete the recipes whose directions have a word: each is looked at."""
+    """Delete the recipes whose directions have a word: each is looked at, page by page of the list."""
 
     def script(hand: Hand) -> None:
         hand.open("Recipes")
-        for row in hand.all_rows("row"):
-            while not hand.sees(row.label, role="row"):
-                hand.swipe("down")
-            hand.tap(row.label, role="row")
-            steps = [text for text in hand.texts() if text[:1].isdigit() and text[1:3] == ". "]
-            if any(word in step for step in steps):
-                delete_shown(hand)
-            else:
-                hand.press("back")
+        shown = ""
+        while shown != hand.look().signature:
+            shown = hand.look().signature
+            place = 0
+            while place < len(rows := hand.rows("row")):
+                hand.tap_element(rows[place])
+                steps = [text for text in hand.texts() if text[:1].isdigit() and text[1:3] == ". "]
+                if any(word in step for step in steps):
+                    delete_shown(hand)
+                else:
+                    hand.press("back")
+                    place += 1
+            hand.swipe("up")
 
     return script
 
@@ -183,19 +187,19 @@ def walks() -> list[Walk]:
         return Walk(task, steps, delete_duplicates, seed=seed, state=state, may=("recipes",), check=has_no_duplicates)
 
     return [
-        Walk("54", 7, add(SOUP), adds=new(SOUP)),
+        Walk("54", 9, add(SOUP), adds=new(SOUP)),
         Walk("55", 9, delete("Aa Plum Cake", "Aa Beet Dip"), state=noise, gone=("recipes/903", "recipes/904")),
         Walk("56", 4, read_amount("Aa Plum Cake", "plums"), state=book, answer="500 g"),
-        Walk("RecipeAddMultipleRecipes", 30, add(SOUP, CAKE, DIP), adds=new(SOUP, CAKE, DIP)),
-        Walk("RecipeAddMultipleRecipesFromMarkor", 30, add_noted(), state=noted, adds=new(SOUP, CAKE, DIP)),
-        Walk("RecipeAddMultipleRecipesFromMarkor2", 30, add_noted(50), state=noted, adds=new(CAKE)),
-        Walk("RecipeAddSingleRecipe", 9, add(CAKE), seed=2, adds=new(CAKE)),
-        duplicates("RecipeDeleteDuplicateRecipes", 9, once, 1),
-        duplicates("RecipeDeleteDuplicateRecipes2", 9, twice, 2),
-        duplicates("RecipeDeleteDuplicateRecipes3", 9, thrice, 3),
+        Walk("RecipeAddMultipleRecipes", 29, add(SOUP, CAKE, DIP), adds=new(SOUP, CAKE, DIP)),
+        Walk("RecipeAddMultipleRecipesFromMarkor", 32, add_noted(), state=noted, adds=new(SOUP, CAKE, DIP)),
+        Walk("RecipeAddMultipleRecipesFromMarkor2", 14, add_noted(50), state=noted, adds=new(CAKE)),
+        Walk("RecipeAddSingleRecipe", 11, add(CAKE), seed=2, adds=new(CAKE)),
+        duplicates("RecipeDeleteDuplicateRecipes", 30, once, 1),
+        duplicates("RecipeDeleteDuplicateRecipes2", 49, twice, 2),
+        duplicates("RecipeDeleteDuplicateRecipes3", 49, thrice, 3),
         Walk("RecipeDeleteMultipleRecipes", 13, delete("Aa Plum Cake", "Aa Beet Dip", "Aa Plum Cakes"), state=noise,
              gone=("recipes/903", "recipes/904", "recipes/905")),
-        Walk("RecipeDeleteMultipleRecipesWithConstraint", 40, delete_with("saffron"), state=book,
+        Walk("RecipeDeleteMultipleRecipesWithConstraint", 65, delete_with("saffron"), state=book,
              gone=("recipes/904",)),
         Walk("RecipeDeleteMultipleRecipesWithNoise", 13, delete("Aa Plum Cake", "Aa Beet Dip", "Aa Beet Dips"), seed=2,
              state=noise, gone=("recipes/903", "recipes/904", "recipes/906")),

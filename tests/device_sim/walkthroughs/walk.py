@@ -12,7 +12,6 @@ from datetime import datetime
 
 from agent_eval.device_sim import Phone
 from agent_eval.types import PhoneSetup, Scalar, Snapshot
-
 from tests.device_sim.walkthroughs.hand import Hand
 
 Script = Callable[[Hand], str | None]

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from datetime import UTC, date, datetime, time, timedelta
 
-from agent_eval.device_sim.apps import draft
+from agent_eval.device_sim import draft, searching
 from agent_eval.device_sim.dialogs import date_dialog, day_number, menu, numbered_day, question
 from agent_eval.device_sim.schema import MOMENT, TEXT, Kind
 from agent_eval.device_sim.screen import App, Draw, Screen, Ui
@@ -26,6 +26,7 @@ from agent_eval.device_sim.widgets import (
     column,
     dialog,
     edit_text,
+    floating,
     frame,
     image,
     image_button,
@@ -35,7 +36,6 @@ from agent_eval.device_sim.widgets import (
     radio_row,
     row,
     scroll_column,
-    setter,
 )
 from agent_eval.types import Scalar
 
@@ -86,8 +86,8 @@ def _newest_first(ui: Ui) -> list[int]:
 
 def main(ui: Ui) -> View:
     """Build the list of tracks, all or those that match a search (track_list.xml)."""
-    searching, only = bool(ui.var("searching", False)), str(ui.var("only"))
-    words = ui.typed("query").strip().lower() if searching else ""
+    searches, only = bool(ui.var("searching", False)), str(ui.var("only"))
+    words = ui.typed("query").strip().lower() if searches else ""
     found = [
         track
         for track in _newest_first(ui)
@@ -99,13 +99,9 @@ def main(ui: Ui) -> View:
     if not found:
         body = frame(label(ui.say("No tracks"), id=f"{_ID}track_list_empty_view", size=TITLE, ink="soft", align=CENTER),
                      height=MATCH)  # fmt: skip
-    fab = image_button(
-        "add", ui.say("Add track"), opener(ui, "tracks/edit"), id=f"{_ID}track_list_fab_action", size=dp(56),
-        fill="accent", ink="on_primary",
-    )  # fmt: skip
-    holder = frame(fab, align=(1.0, 1.0), width=dp(88), height=dp(88))
-    bar = _search_bar(ui) if searching else _bar(ui, only)
-    return activity(ui, bar, frame(body, holder, weight=1, cls=RELATIVE))
+    fab = floating("add", ui.say("Add track"), opener(ui, "tracks/edit"), id=f"{_ID}track_list_fab_action")
+    bar = _search_bar(ui) if searches else _bar(ui, only)
+    return activity(ui, bar, frame(body, fab, weight=1, cls=RELATIVE))
 
 
 def _matches(ui: Ui, track: int, words: str) -> bool:
@@ -121,7 +117,7 @@ def _bar(ui: Ui, only: str) -> View:
         ui.say(only) if only else ui.say("OpenTracks"),
         up=False,
         actions=[
-            image_button("search", ui.say("Search"), setter(ui, "searching", True), id=f"{_ID}track_list_search"),
+            image_button("search", ui.say("Search"), lambda: searching.begin(ui), id=f"{_ID}track_list_search"),
             image_button(
                 "filter", ui.say("Filter"), opener(ui, "tracks/filter", only=only), id=f"{_ID}track_list_filter"
             ),
@@ -131,15 +127,8 @@ def _bar(ui: Ui, only: str) -> View:
 
 
 def _search_bar(ui: Ui) -> View:
-    def close() -> None:
-        ui.set("searching", False)
-        ui.set("text/query", "")
-
-    field = edit_text(
-        ui, Field("query"), id=f"{_ID}search_src_text", hint=ui.say("Search tracks"), weight=1, align=MIDDLE
-    )
-    back = image_button("back", ui.say("Collapse"), close)
-    return row(back, field, height=dp(64), pad=(dp(4), 0, dp(16), 0))
+    hint = ui.say("Search tracks")
+    return searching.bar(ui, hint, id=f"{_ID}search_src_text", on_back=lambda: searching.end(ui), says="Collapse")
 
 
 def _entry(ui: Ui, track: int) -> View:

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from datetime import date, timedelta
 from typing import NamedTuple
 
+from agent_eval.device_sim import searching
 from agent_eval.device_sim.dialogs import (
-    buttons,
     choice_dialog,
     date_dialog,
     day_number,
@@ -39,9 +39,11 @@ from agent_eval.device_sim.widgets import (
     TITLE,
     activity,
     app_bar,
+    cancel_and_ok,
     column,
     dialog,
     edit_text,
+    floating,
     frame,
     image,
     image_button,
@@ -161,10 +163,8 @@ def main(ui: Ui) -> View:
             image_button("view", ui.say("Change view"), views, id=f"{_ID}change_view"),
             cls=GROUP, height=dp(56), pad=(dp(16), 0, dp(4), 0),
         )  # fmt: skip
-    fab = image_button("add", ui.say("New event"), lambda: _compose(ui, day), id=f"{_ID}calendar_fab", size=dp(56),
-                       fill="accent", ink="on_primary")  # fmt: skip
-    holder = frame(fab, align=(1.0, 1.0), width=dp(88), height=dp(88))
-    return activity(ui, bar, frame(body, holder, weight=1, cls=RELATIVE))
+    fab = floating("add", ui.say("New event"), lambda: _compose(ui, day), id=f"{_ID}calendar_fab")
+    return activity(ui, bar, frame(body, fab, weight=1, cls=RELATIVE))
 
 
 Part = tuple[View, list[str]]
@@ -527,7 +527,7 @@ def delete(ui: Ui) -> View:
             radio_row(ui.say("All occurrences"), every, setter(ui, "every", True)),
         ]
     message = ui.say("Delete this event?") if len(chosen) == 1 else ui.say("Delete {count} events?", count=len(chosen))
-    return dialog(*([column(*parts)] if parts else []), message=message, buttons=buttons(ui, ok, says="Delete"))
+    return dialog(*([column(*parts)] if parts else []), message=message, buttons=cancel_and_ok(ui, ok, ok="Delete"))
 
 
 def search(ui: Ui) -> View:
@@ -540,11 +540,7 @@ def search(ui: Ui) -> View:
         rows.append(label(ui.date(day_of(one.start), "long"), id=f"{_ID}event_section_title", size=BODY, bold=True,
                           ink="primary", width=MATCH, height=dp(40), pad=(dp(16), dp(12), dp(16), 0)))  # fmt: skip
         rows.append(_row(ui, one))
-    bar = row(
-        image_button("back", ui.say("Navigate up"), ui.close),
-        edit_text(ui, Field("query"), id=f"{_ID}search_src_text", hint=ui.say("Search"), weight=1, align=MIDDLE),
-        height=dp(56), pad=(dp(4), 0, dp(16), 0),
-    )  # fmt: skip
+    bar = searching.bar(ui, ui.say("Search"), id=f"{_ID}search_src_text")
     body = _listed(ui, rows, "search") if rows or not words else _nothing(ui)
     return activity(ui, bar, body)
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 
 from agent_eval.device_sim.apps.permission_controller import ask, granted
+from agent_eval.device_sim.dialogs import question
 from agent_eval.device_sim.schema import COUNT, MOMENT, TEXT, YES_NO, Kind
 from agent_eval.device_sim.screen import App, Draw, Notice, Screen, Ui
 from agent_eval.device_sim.strings import EVERYWHERE, Words, tables
@@ -21,9 +22,7 @@ from agent_eval.device_sim.widgets import (
     activity,
     app_bar,
     button,
-    cancel_and_ok,
     column,
-    dialog,
     frame,
     image,
     image_button,
@@ -248,9 +247,8 @@ def delete(ui: Ui) -> View:
         if ui.words(f"{path}/kind") == "photo":
             ui.put("camera/photos", max(ui.number("camera/photos") - 1, 0))
         ui.remove(path)
-        ui.close()
 
-    return dialog(message=ui.say("Delete this item?"), buttons=cancel_and_ok(ui, ok, ok="Delete"))
+    return question(ui, ui.say("Delete this item?"), "Delete", ok)
 
 
 def ongoing(ui: Ui) -> Sequence[Notice]:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from agent_eval.device_sim import draft, searching
+from agent_eval.device_sim.dialogs import question
 from agent_eval.device_sim.schema import TEXT, YES_NO, Kind
 from agent_eval.device_sim.screen import App, Draw, Screen, Ui, last_id_path
 from agent_eval.device_sim.sharing import SHARE
@@ -23,10 +25,10 @@ from agent_eval.device_sim.widgets import (
     activity,
     app_bar,
     button,
-    cancel_and_ok,
     column,
     dialog,
     edit_text,
+    floating,
     frame,
     image,
     image_button,
@@ -54,8 +56,8 @@ def by_name(ui: Ui) -> list[int]:
 
 def people(ui: Ui) -> View:
     """Build the list of people (contact_list_content.xml)."""
-    searching = bool(ui.var("searching", False))
-    words = ui.typed("query").lower().split() if searching else []
+    searches = bool(ui.var("searching", False))
+    words = ui.typed("query").lower().split() if searches else []
     shown = [contact for contact in by_name(ui) if all(word in _searched(ui, contact) for word in words)]
     rows = [_person(ui, contact) for contact in shown]
     if rows:
@@ -64,55 +66,26 @@ def people(ui: Ui) -> View:
     else:
         text = ui.say("No contacts found") if words else ui.say("No contacts")
         body = frame(label(text, id=f"{_ID}message", size=TITLE, ink="soft", align=CENTER), height=MATCH)
-    fab = image_button(
-        "add",
-        ui.say("Create new contact"),
-        opener(ui, "contacts/edit", contact=0),
-        id=f"{_ID}floating_action_button",
-        size=dp(56),
-        fill="accent",
-        ink="on_primary",
-    )
-    holder = frame(fab, align=(1.0, 1.0), width=dp(88), height=dp(88))
-    bar = _search_bar(ui) if searching else _list_bar(ui)
-    return activity(ui, bar, frame(body, holder, weight=1, cls=RELATIVE))
+    create = opener(ui, "contacts/edit", contact=0)
+    fab = floating("add", ui.say("Create new contact"), create, id=f"{_ID}floating_action_button")
+    bar = _search_bar(ui) if searches else _list_bar(ui)
+    return activity(ui, bar, frame(body, fab, weight=1, cls=RELATIVE))
 
 
 def _list_bar(ui: Ui) -> View:
-    def search() -> None:
-        ui.set("searching", True)
-        ui.set("text/query", "")
-
-    return app_bar(
-        ui,
-        ui.say("Contacts"),
-        up=False,
-        actions=[image_button("search", ui.say("Search contacts"), search, id=f"{_ID}menu_search")],
-    )
+    search = image_button("search", ui.say("Search contacts"), lambda: searching.begin(ui), id=f"{_ID}menu_search")
+    return app_bar(ui, ui.say("Contacts"), up=False, actions=[search])
 
 
 def _search_bar(ui: Ui) -> View:
-    return row(
-        image_button("back", ui.say("Stop searching"), lambda: _stop_search(ui), id=f"{_ID}search_back_button"),
-        edit_text(
-            ui,
-            Field("query", max_length=40),
-            id=f"{_ID}search_view",
-            hint=ui.say("Search contacts"),
-            weight=1,
-            align=MIDDLE,
-        ),
-        cls=GROUP,
-        height=dp(56),
-        pad=(dp(4), 0, dp(8), 0),
+    return searching.bar(
+        ui,
+        ui.say("Search contacts"),
+        id=f"{_ID}search_view",
+        on_back=lambda: searching.end(ui),
+        says="Stop searching",
+        back_id=f"{_ID}search_back_button",
     )
-
-
-def _stop_search(ui: Ui) -> bool:
-    if not ui.var("searching", False):
-        return False
-    ui.set("searching", False)
-    return True
 
 
 def _searched(ui: Ui, contact: int) -> str:
@@ -287,16 +260,16 @@ def edit(ui: Ui) -> View:
     return activity(ui, bar, scroll_column(ui, rows, cls=SCROLL, height=0, weight=1, id=f"{_ID}editors"))
 
 
-def _ask_before_leaving(ui: Ui) -> bool:
-    """Open the question whether to discard, if anything in the form differs from what is saved."""
+def _changed(ui: Ui) -> bool:
+    """Tell whether anything in the form differs from what is saved."""
     contact = int(ui.var("contact", 0))
     first, _, last = ui.words(f"contacts/{contact}/name").partition(" ")
     saved = (first, last, ui.words(f"contacts/{contact}/phone"), ui.words(f"contacts/{contact}/email"))
     kind = ui.words(f"contacts/{contact}/phone_label") or "mobile"
-    if tuple(map(ui.typed, _TEXTS)) == saved and ui.var("phone_label", kind) == kind:
-        return False
-    ui.open("contacts/discard")
-    return True
+    return tuple(map(ui.typed, _TEXTS)) != saved or ui.var("phone_label", kind) != kind
+
+
+_ask_before_leaving = draft.leave(_changed, "contacts/discard")
 
 
 def phone_label(ui: Ui) -> View:
@@ -311,18 +284,8 @@ def phone_label(ui: Ui) -> View:
 
 def discard(ui: Ui) -> View:
     """Build the dialog that asks before a form is left (CancelEditDialogFragment)."""
-
-    def ok() -> None:
-        ui.close()
-        ui.close()
-
-    return dialog(
-        message=ui.say("Discard your changes and quit editing?"),
-        buttons=(
-            button(ui.say("Keep editing"), ui.close, id="android:id/button2"),
-            button(ui.say("Discard"), ok, id="android:id/button1"),
-        ),
-    )
+    message = ui.say("Discard your changes and quit editing?")
+    return question(ui, message, "Discard", ui.close, no="Keep editing")
 
 
 def delete(ui: Ui) -> View:
@@ -331,10 +294,9 @@ def delete(ui: Ui) -> View:
 
     def ok() -> None:
         ui.close()
-        ui.close()
         ui.host.remove(f"contacts/{contact}")
 
-    return dialog(message=ui.say("Delete this contact?"), buttons=cancel_and_ok(ui, ok, ok="Delete"))
+    return question(ui, ui.say("Delete this contact?"), "Delete", ok)
 
 
 def lookup(ui: Ui, phone: str) -> str:
@@ -427,7 +389,7 @@ APP = App(
     draw=draw_details,
     strings=tables(EVERYWHERE, STRINGS),
     screens={
-        "contacts/people": Screen(people, "com.android.contacts.activities.PeopleActivity", on_back=_stop_search),
+        "contacts/people": Screen(people, "com.android.contacts.activities.PeopleActivity", on_back=searching.end),
         "contacts/person": Screen(person, _QUICK),
         "contacts/edit": Screen(edit, _EDITOR, on_back=_ask_before_leaving),
         "contacts/phone_label": Screen(phone_label, _EDITOR, dialog=True),

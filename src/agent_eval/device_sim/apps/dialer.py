@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import timedelta
 
+from agent_eval.device_sim import searching, tabs
 from agent_eval.device_sim.apps.contacts import by_name, lookup
 from agent_eval.device_sim.dialogs import menu, name_dialog, question
 from agent_eval.device_sim.moments import day_of, minutes_of
@@ -16,6 +17,7 @@ from agent_eval.device_sim.schema import COUNT, MOMENT, TEXT, Kind
 from agent_eval.device_sim.screen import App, Draw, Screen, Ui
 from agent_eval.device_sim.selection import Selection, leave
 from agent_eval.device_sim.strings import EVERYWHERE, Words, tables
+from agent_eval.device_sim.tabs import Tab
 from agent_eval.device_sim.ui import MATCH, Field, View, dp
 from agent_eval.device_sim.widgets import (
     BODY,
@@ -31,6 +33,7 @@ from agent_eval.device_sim.widgets import (
     button,
     column,
     edit_text,
+    floating,
     frame,
     image,
     image_button,
@@ -48,7 +51,9 @@ _CONTACTS, _MESSAGES = "com.android.contacts", "com.android.messaging"
 CALL, BLOCKED = "phone/call", "phone/blocked"
 KINDS = {"incoming": "Incoming call", "outgoing": "Outgoing call", "missed": "Missed call"}
 _ICONS = {"incoming": "call_in", "outgoing": "call_out", "missed": "call_missed"}
-_TABS = (("favorites", "Favorites", "star"), ("recents", "Recents", "clock"), ("contacts", "Contacts", "person"))
+_TABS = (
+    Tab("favorites", "Favorites", "star"), Tab("recents", "Recents", "clock"), Tab("contacts", "Contacts", "person"),
+)  # fmt: skip
 _KEYS = (("1", ""), ("2", "ABC"), ("3", "DEF"), ("4", "GHI"), ("5", "JKL"), ("6", "MNO"), ("7", "PQRS"), ("8", "TUV"),
          ("9", "WXYZ"), ("*", ""), ("0", "+"), ("#", ""))  # fmt: skip
 _RINGS_MS = 3000
@@ -104,32 +109,11 @@ def main(ui: Ui) -> View:
             cls=GROUP, height=dp(56), pad=(dp(16), 0, dp(4), 0),
         )  # fmt: skip
     rows = {"favorites": _favorites, "recents": _recents, "contacts": _people}[tab](ui)
-    fab = image_button("dialpad", ui.say("Key pad"), opener(ui, "dialer/keypad"), id=f"{_ID}fab", size=dp(56),
-                       fill="accent", ink="on_primary", align=CENTER)  # fmt: skip
-    holder = frame(fab, align=(1.0, 1.0), width=dp(88), height=dp(88))
-    body = frame(column(_list(ui, rows, tab), height=MATCH), holder, weight=1, cls=RELATIVE)
+    fab = floating("dialpad", ui.say("Key pad"), opener(ui, "dialer/keypad"), id=f"{_ID}fab")
+    body = frame(column(_list(ui, rows, tab), height=MATCH), fab, weight=1, cls=RELATIVE)
 
-    def tab_view(name: str, title: str, icon: str) -> View:
-        here = name == tab
-        view = column(
-            image(icon, align=CENTER, ink="primary" if here else "icon"),
-            label(ui.say(title), size=SMALL, align=CENTER, bold=here, ink="primary" if here else "soft"),
-            cls=FRAME, id=f"{_ID}{name}_tab", desc=ui.say(title), on_tap=_tab_opener(ui, name), weight=1, height=dp(56),
-            pad=(0, dp(8), 0, 0), gap=dp(2),
-        )  # fmt: skip
-        view.selected = here
-        return view
-
-    tabs = row(*[tab_view(*one) for one in _TABS], id=f"{_ID}bottom_nav_bar", height=dp(56), fill="bar")
-    return activity(ui, bar, body, tabs)
-
-
-def _tab_opener(ui: Ui, name: str) -> Callable[[], object]:
-    def show() -> None:
-        ui.set("tab", name)
-        ui.set("picked", "")
-
-    return show
+    tabs_bar = tabs.bar(ui, _TABS, tab, id=f"{_ID}bottom_nav_bar", tab_id=f"{_ID}{{name}}_tab")
+    return activity(ui, bar, body, tabs_bar)
 
 
 def _list(ui: Ui, rows: list[View], name: str) -> View:
@@ -372,11 +356,7 @@ def search(ui: Ui) -> View:
         contact for contact in by_name(ui)
         if words and words in f"{ui.words(f'contacts/{contact}/name')} {ui.words(f'contacts/{contact}/phone')}".lower()
     ]  # fmt: skip
-    bar = row(
-        image_button("back", ui.say("Navigate up"), ui.close),
-        edit_text(ui, Field("query"), id=f"{_ID}search_view", hint=ui.say("Search contacts"), weight=1, align=MIDDLE),
-        height=dp(56), pad=(dp(4), 0, dp(16), 0),
-    )  # fmt: skip
+    bar = searching.bar(ui, ui.say("Search contacts"), id=f"{_ID}search_view")
     return activity(ui, bar, _list(ui, [_person(ui, contact) for contact in found], "search"))
 
 

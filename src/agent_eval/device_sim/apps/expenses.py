@@ -9,10 +9,11 @@ import re
 from collections.abc import Callable
 from datetime import UTC, date, datetime, time, timedelta
 
-from agent_eval.device_sim.apps import draft
+from agent_eval.device_sim import draft
 from agent_eval.device_sim.dialogs import date_dialog, day_number, month_later, numbered_day, question
 from agent_eval.device_sim.schema import MOMENT, TEXT, Kind
 from agent_eval.device_sim.screen import App, Draw, Screen, Ui
+from agent_eval.device_sim.selection import Selection
 from agent_eval.device_sim.ui import MATCH, Field, View, dp
 from agent_eval.device_sim.widgets import (
     BODY,
@@ -26,6 +27,7 @@ from agent_eval.device_sim.widgets import (
     column,
     dialog,
     edit_text,
+    floating,
     frame,
     image,
     image_button,
@@ -84,11 +86,11 @@ def _spent(ui: Ui, expenses: list[int]) -> int:
 
 def main(ui: Ui) -> View:
     """Build the list of all expenses by day, with totals above (frag_home.xml)."""
-    chosen = _chosen(ui)
+    selection = _selection(ui)
     only = str(ui.var("only"))
     found = [one for one in _newest_first(ui) if not only or ui.words(f"expenses/{one}/category") == only]
     rows: list[View] = []
-    if not chosen:
+    if not selection:
         rows.append(_totals(ui, found))
     last: date | None = None
     for one in found:
@@ -99,24 +101,19 @@ def main(ui: Ui) -> View:
                       pad=(dp(16), dp(12), dp(16), dp(4)))
             )  # fmt: skip
             last = day
-        rows.append(_entry(ui, one, chosen))
+        rows.append(_entry(ui, one, selection))
     if not found:
         empty = label(ui.say("No expenses"), id=f"{_ID}tv_no_data", ink="soft", size=TITLE, justify=0.5, width=MATCH)
         rows.append(frame(empty, pad=(0, dp(48), 0, 0)))
     rows.append(frame(height=dp(88)))
-    fab = image_button(
-        "add", ui.say("Add expense"), opener(ui, "expenses/edit"), id=f"{_ID}fab_main", size=dp(56), fill="accent",
-        ink="on_primary",
-    )  # fmt: skip
-    holder = frame(fab, align=(1.0, 1.0), width=dp(88), height=dp(88))
-    body = frame(scroll_column(ui, rows, id=f"{_ID}rv_expense"), holder, weight=1, cls=RELATIVE)
-    return activity(ui, _picking_bar(ui, chosen) if chosen else _bar(ui, only), body)
+    fab = floating("add", ui.say("Add expense"), opener(ui, "expenses/edit"), id=f"{_ID}fab_main")
+    body = frame(scroll_column(ui, rows, id=f"{_ID}rv_expense"), fab, weight=1, cls=RELATIVE)
+    return activity(ui, _picking_bar(ui, selection) if selection else _bar(ui, only), body)
 
 
-def _chosen(ui: Ui) -> list[int]:
-    """Return the expenses selected by long presses, those that are gone left out."""
-    existing = set(ui.ids("expenses"))
-    return [int(part) for part in str(ui.var("chosen")).split(",") if part and int(part) in existing]
+def _selection(ui: Ui) -> Selection:
+    existing = set(map(str, ui.ids("expenses")))
+    return Selection(ui, existing.__contains__)
 
 
 def _bar(ui: Ui, only: str) -> View:
@@ -133,18 +130,10 @@ def _bar(ui: Ui, only: str) -> View:
     )
 
 
-def _picking_bar(ui: Ui, chosen: list[int]) -> View:
-    numbers = ",".join(map(str, chosen))
-    return row(
-        image_button("close", ui.say("Close"), setter(ui, "chosen", ""), id=f"{_ID}action_mode_close_button"),
-        label(ui.say("{count} selected", count=len(chosen)), size=dp(20), align=MIDDLE, weight=1, pad=(dp(8), 0, 0, 0)),
-        image_button(
-            "delete", ui.say("Delete"), opener(ui, "expenses/delete", expenses=numbers), id=f"{_ID}delete_expense"
-        ),
-        height=dp(56),
-        pad=(dp(4), 0, dp(4), 0),
-        fill="tonal",
-    )
+def _picking_bar(ui: Ui, selection: Selection) -> View:
+    delete = opener(ui, "expenses/delete", expenses=",".join(selection.keys))
+    trash = image_button("delete", ui.say("Delete"), delete, id=f"{_ID}delete_expense")
+    return selection.bar((), (trash,), says="Close")
 
 
 def _totals(ui: Ui, found: list[int]) -> View:
@@ -168,14 +157,10 @@ def _totals(ui: Ui, found: list[int]) -> View:
     return frame(card, pad=(dp(8), dp(4), dp(8), dp(4)))
 
 
-def _entry(ui: Ui, expense: int, chosen: list[int]) -> View:
+def _entry(ui: Ui, expense: int, selection: Selection) -> View:
     path = f"expenses/{expense}"
     note, kind = ui.words(f"{path}/note"), ui.words(f"{path}/category")
-
-    def pick() -> None:
-        rest = [one for one in chosen if one != expense] if expense in chosen else [*chosen, expense]
-        ui.set("chosen", ",".join(map(str, rest)))
-
+    pick, picked = selection.flip(str(expense)), str(expense) in selection
     texts = column(
         label(ui.words(f"{path}/name"), id=f"{_ID}tv_name", size=TITLE, width=MATCH),
         label(f"{ui.say(kind)} \u2022 {note}" if note else ui.say(kind), id=f"{_ID}tv_note", ink="soft", width=MATCH),
@@ -183,17 +168,17 @@ def _entry(ui: Ui, expense: int, chosen: list[int]) -> View:
         align=MIDDLE,
     )
     return row(
-        image("check" if expense in chosen else "wallet", size=dp(40), align=MIDDLE, fill="chip"),
+        image("check" if picked else "wallet", size=dp(40), align=MIDDLE, fill="chip"),
         texts,
         label(money(ui.number(f"{path}/cents")), id=f"{_ID}tv_amount", size=TITLE, align=MIDDLE),
         id=f"{_ID}cv_expense",
         height=dp(68),
         pad=(dp(16), 0, dp(16), 0),
         gap=dp(12),
-        on_tap=pick if chosen else opener(ui, "expenses/details", expense=expense),
+        on_tap=pick if selection else opener(ui, "expenses/details", expense=expense),
         on_hold=pick,
-        selected=expense in chosen,
-        fill="tonal" if expense in chosen else "",
+        selected=picked,
+        fill="tonal" if picked else "",
     )
 
 

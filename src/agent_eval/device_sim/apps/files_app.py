@@ -9,14 +9,15 @@ import posixpath
 from collections.abc import Callable
 from datetime import datetime, timedelta
 
+from agent_eval.device_sim import searching
 from agent_eval.device_sim.dialogs import choice_dialog, menu, name_dialog, question
 from agent_eval.device_sim.files import SHARED, FileProblem, Stat
 from agent_eval.device_sim.moments import day_of, minutes_of
 from agent_eval.device_sim.screen import App, Draw, Screen, Ui
-from agent_eval.device_sim.selection import Selection, leave
+from agent_eval.device_sim.selection import Selection, leave, packed
 from agent_eval.device_sim.sharing import SHARE
 from agent_eval.device_sim.strings import EVERYWHERE, Words, tables
-from agent_eval.device_sim.ui import MATCH, Field, View, dp
+from agent_eval.device_sim.ui import MATCH, View, dp
 from agent_eval.device_sim.widgets import (
     BODY,
     CENTER,
@@ -30,7 +31,6 @@ from agent_eval.device_sim.widgets import (
     app_bar,
     button,
     column,
-    edit_text,
     frame,
     image,
     image_button,
@@ -275,7 +275,7 @@ def folder_menu(ui: Ui) -> View:
         [
             (ui.say("New folder"), opener(ui, "files/new_folder", path=path)),
             (ui.say("Sort by"), sorts),
-            (ui.say("Select all"), lambda: ui.host.tell_page({"picked": "/".join(ui.files.names(path))})),
+            (ui.say("Select all"), lambda: ui.host.tell_page({"picked": packed(ui.files.names(path))})),
         ],
     )
 
@@ -444,12 +444,7 @@ def search(ui: Ui) -> View:
         return go
 
     rows = [_row(ui, path, show(path)) for path in found[:60]]
-    bar = row(
-        image_button("back", ui.say("Navigate up"), ui.close),
-        edit_text(ui, Field("query"), id=f"{_ID}search_src_text", hint=ui.say("Search"), weight=1, align=MIDDLE),
-        height=dp(56),
-        pad=(dp(4), 0, dp(16), 0),
-    )
+    bar = searching.bar(ui, ui.say("Search"), id=f"{_ID}search_src_text")
     return activity(ui, bar, _list(ui, rows, "search"))
 
 

@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import UTC, datetime
 
+from agent_eval.device_sim import searching
 from agent_eval.device_sim.apps.contacts import lookup
+from agent_eval.device_sim.dialogs import menu, question
 from agent_eval.device_sim.schema import MOMENT, TEXT, YES_NO, Kind
 from agent_eval.device_sim.screen import App, Draw, Host, Page, Screen, Ui, last_id_path
 from agent_eval.device_sim.sharing import SHARE
@@ -25,15 +27,14 @@ from agent_eval.device_sim.widgets import (
     TITLE,
     activity,
     app_bar,
-    cancel_and_ok,
     column,
     dialog,
     edit_text,
+    floating,
     frame,
     image,
     image_button,
     label,
-    menu,
     opener,
     row,
     scroll_column,
@@ -79,8 +80,8 @@ def _unread(ui: Ui) -> list[str]:
 
 def conversations(ui: Ui) -> View:
     """Build the list of conversations (conversation_list_fragment.xml)."""
-    searching = bool(ui.var("searching", False))
-    words = ui.typed("query").lower() if searching else ""
+    searches = bool(ui.var("searching", False))
+    words = ui.typed("query").lower() if searches else ""
     rows = [
         _conversation(ui, address, messages)
         for address, messages in threads(ui).items()
@@ -93,48 +94,20 @@ def conversations(ui: Ui) -> View:
         text = ui.say("No messages found") if words else ui.say("No conversations")
         empty = label(text, id=f"{_ID}no_conversations", size=TITLE, ink="soft", align=CENTER)
         body_view = frame(empty, height=MATCH)
-    fab = image_button(
-        "add",
-        ui.say("Start new conversation"),
-        opener(ui, "messages/new"),
-        id=f"{_ID}start_new_conversation_button",
-        size=dp(56),
-        fill="accent",
-        ink="on_primary",
-    )
-    holder = frame(fab, align=(1.0, 1.0), width=dp(88), height=dp(88))
-    return activity(ui, _list_bar(ui, searching=searching), frame(body_view, holder, weight=1, cls=RELATIVE))
+    start = opener(ui, "messages/new")
+    fab = floating("add", ui.say("Start new conversation"), start, id=f"{_ID}start_new_conversation_button")
+    bar = _search_bar(ui) if searches else _list_bar(ui)
+    return activity(ui, bar, frame(body_view, fab, weight=1, cls=RELATIVE))
 
 
-def _list_bar(ui: Ui, *, searching: bool) -> View:
-    def search() -> None:
-        ui.set("searching", True)
-        ui.set("text/query", "")
-
-    if not searching:
-        action = image_button("search", ui.say("Search messages"), search, id=f"{_ID}action_search")
-        return app_bar(ui, ui.say("Messages"), up=False, actions=[action])
-    return row(
-        image_button("back", ui.say("Stop searching"), lambda: _stop_search(ui)),
-        edit_text(
-            ui,
-            Field("query", max_length=40),
-            id=f"{_ID}search_src_text",
-            hint=ui.say("Search messages"),
-            weight=1,
-            align=MIDDLE,
-        ),
-        cls=GROUP,
-        height=dp(56),
-        pad=(dp(4), 0, dp(8), 0),
-    )
+def _list_bar(ui: Ui) -> View:
+    search = image_button("search", ui.say("Search messages"), lambda: searching.begin(ui), id=f"{_ID}action_search")
+    return app_bar(ui, ui.say("Messages"), up=False, actions=[search])
 
 
-def _stop_search(ui: Ui) -> bool:
-    if not ui.var("searching", False):
-        return False
-    ui.set("searching", False)
-    return True
+def _search_bar(ui: Ui) -> View:
+    hint = ui.say("Search messages")
+    return searching.bar(ui, hint, id=f"{_ID}search_src_text", on_back=lambda: searching.end(ui), says="Stop searching")
 
 
 def _searched(ui: Ui, address: str, messages: list[int]) -> str:
@@ -199,13 +172,9 @@ def conversation_menu(ui: Ui) -> View:
 
     def mark_unread() -> None:
         ui.keep(_UNREAD, "|".join([*(name for name in _unread(ui) if name != address), address]))
-        ui.close()
 
-    def delete() -> None:
-        ui.close()
-        ui.open("messages/delete_conversation", address=address)
-
-    return menu((ui.say("Delete"), delete), (ui.say("Mark as unread"), mark_unread))
+    delete = opener(ui, "messages/delete_conversation", address=address)
+    return menu(ui, [(ui.say("Delete"), delete), (ui.say("Mark as unread"), mark_unread)])
 
 
 def delete_conversation(ui: Ui) -> View:
@@ -213,14 +182,13 @@ def delete_conversation(ui: Ui) -> View:
     address = str(ui.var("address"))
 
     def ok() -> None:
-        ui.close()
         for message in threads(ui).get(address, []):
             ui.remove(f"messages/{message}")
         ui.host.world.pop(f"messages/draft/{address}", None)
         if ui.var("inside", False):
             ui.close()
 
-    return dialog(message=ui.say("Delete this conversation?"), buttons=cancel_and_ok(ui, ok, ok="Delete"))
+    return question(ui, ui.say("Delete this conversation?"), "Delete", ok)
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -360,39 +328,28 @@ def message_menu(ui: Ui) -> View:
     path = f"messages/{message}"
     body, address = ui.words(f"{path}/body"), ui.words(f"{path}/address")
     if f"{path}/body" not in ui.host.state:
-        return menu((ui.say("Cancel"), ui.close))
-
-    def then(act: Callable[[], object]) -> Callable[[], object]:
-        def done() -> None:
-            ui.close()
-            act()
-
-        return done
+        return menu(ui, [(ui.say("Cancel"), lambda: None)])
 
     def copy() -> None:
         ui.copy(body)
         ui.host.show_toast(ui.say("Copied"))
 
-    entries: list[tuple[str, Callable[[], object]]] = [(ui.say("Copy"), then(copy))]
+    entries: list[tuple[str, Callable[[], object]]] = [(ui.say("Copy"), copy)]
     if ui.flag(f"{path}/sent"):
-        entries.append((ui.say("Resend"), then(lambda: send(ui, address, body))))
+        entries.append((ui.say("Resend"), lambda: send(ui, address, body)))
     entries += [
-        (ui.say("Forward"), then(lambda: ui.open("messages/new", **{"text/body": body}))),
-        (ui.say("Share"), then(lambda: ui.open("messages/share", content=body))),
-        (ui.say("Delete"), then(lambda: ui.open("messages/delete_message", message=message))),
-        (ui.say("Details"), then(lambda: ui.open("messages/details", message=message))),
+        (ui.say("Forward"), opener(ui, "messages/new", **{"text/body": body})),
+        (ui.say("Share"), opener(ui, "messages/share", content=body)),
+        (ui.say("Delete"), opener(ui, "messages/delete_message", message=message)),
+        (ui.say("Details"), opener(ui, "messages/details", message=message)),
     ]
-    return menu(*entries)
+    return menu(ui, entries)
 
 
 def delete_message(ui: Ui) -> View:
     """Build the dialog that asks before one message is deleted."""
-
-    def ok() -> None:
-        ui.close()
-        ui.remove(f"messages/{int(ui.var('message'))}")
-
-    return dialog(message=ui.say("Delete this message?"), buttons=cancel_and_ok(ui, ok, ok="Delete"))
+    path = f"messages/{int(ui.var('message'))}"
+    return question(ui, ui.say("Delete this message?"), "Delete", lambda: ui.remove(path))
 
 
 def details(ui: Ui) -> View:
@@ -560,7 +517,7 @@ APP = App(
     draw=draw_times,
     strings=tables(EVERYWHERE, STRINGS),
     screens={
-        "messages/conversations": Screen(conversations, _LIST, on_back=_stop_search),
+        "messages/conversations": Screen(conversations, _LIST, on_back=searching.end),
         "messages/thread": Screen(thread, _CONVERSATION, on_back=_leave),
         "messages/new": Screen(new, _CONVERSATION),
         "messages/conversation_menu": Screen(conversation_menu, _LIST, dialog=True),

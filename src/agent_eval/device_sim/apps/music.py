@@ -8,20 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from agent_eval.device_sim.dialogs import buttons, menu, question
+from agent_eval.device_sim import reordering, searching, tabs
+from agent_eval.device_sim.dialogs import menu, question
 from agent_eval.device_sim.files import SHARED
 from agent_eval.device_sim.schema import COUNT, TEXT, YES_NO, Kind
 from agent_eval.device_sim.screen import App, Draw, Notice, Screen, Ui
+from agent_eval.device_sim.selection import Selection
+from agent_eval.device_sim.tabs import Tab
 from agent_eval.device_sim.ui import MATCH, Field, View, dp
 from agent_eval.device_sim.widgets import (
     CENTER,
     MIDDLE,
     RELATIVE,
-    SMALL,
     TITLE,
     activity,
     app_bar,
     button,
+    cancel_and_ok,
     column,
     dialog,
     edit_text,
@@ -32,7 +35,6 @@ from agent_eval.device_sim.widgets import (
     opener,
     row,
     scroll_column,
-    setter,
 )
 
 PACKAGE = "code.name.monkey.retromusic"
@@ -72,15 +74,6 @@ def _count(ui: Ui, songs: Sequence[int]) -> str:
     if len(songs) == 1:
         return ui.say("1 song")
     return ui.say("{count} songs", count=len(songs))
-
-
-def _moved(items: list[int], place: int, by: int) -> list[int]:
-    """Return a list with one item moved up or down; at an end it stays."""
-    target = place + by
-    if not 0 <= target < len(items):
-        return items
-    return [*items[: min(place, target)], items[max(place, target)], items[min(place, target)],
-            *items[max(place, target) + 1 :]]  # fmt: skip
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -162,7 +155,7 @@ def _add_to_queue(ui: Ui, songs: Sequence[int], *, next: bool = False) -> None:
 # the library
 
 
-TABS = (("songs", "Songs", "note"), ("playlists", "Playlists", "playlist"))
+TABS = (Tab("songs", "Songs", "note"), Tab("playlists", "Playlists", "playlist"))
 ORDERS = (("title", "Song name"), ("artist", "Artist"), ("album", "Album"), ("seconds", "Duration"))
 """Field by which the songs are sorted, and its name in the menu."""
 
@@ -176,9 +169,11 @@ def _songs_in_order(ui: Ui, order: str) -> list[int]:
     return sorted(ui.ids("music/songs"), key=key)
 
 
-def _song_row(ui: Ui, song: int, *, on_tap: Callable[[], object], more: View, picked: list[int] | None = None) -> View:
+def _song_row(
+    ui: Ui, song: int, *, on_tap: Callable[[], object], more: View, selection: Selection | None = None
+) -> View:
     path = f"music/songs/{song}"
-    chosen = picked is not None and song in picked
+    chosen = selection is not None and str(song) in selection
     details = f"{ui.words(f'{path}/artist')} \u2022 {duration(ui.number(f'{path}/seconds'))}"
     texts = column(
         label(_title(ui, song), id=f"{_ID}title", size=TITLE, width=MATCH, bold=ui.number("music/song") == song),
@@ -187,11 +182,6 @@ def _song_row(ui: Ui, song: int, *, on_tap: Callable[[], object], more: View, pi
         weight=1,
         align=MIDDLE,
     )
-
-    def hold() -> None:
-        if picked is not None:
-            ui.set("picked", joined([*picked, song] if song not in picked else picked))
-
     return row(
         image("check" if chosen else "note", id=f"{_ID}image", size=dp(40), align=MIDDLE, fill="chip"),
         texts,
@@ -200,7 +190,7 @@ def _song_row(ui: Ui, song: int, *, on_tap: Callable[[], object], more: View, pi
         pad=(dp(16), 0, dp(4), 0),
         gap=dp(16),
         on_tap=on_tap,
-        on_hold=hold if picked is not None else None,
+        on_hold=None if selection is None else selection.flip(str(song)),
         selected=chosen,
         fill="tonal" if chosen else "",
     )
@@ -210,53 +200,45 @@ def _more(ui: Ui, on_tap: Callable[[], object]) -> View:
     return image_button("more", ui.say("More options"), on_tap, id=f"{_ID}menu")
 
 
-def _picking_bar(ui: Ui, picked: list[int]) -> View:
+def _picking_bar(ui: Ui, selection: Selection) -> View:
+    picked = [int(key) for key in selection.keys]
+
     def then(act: Callable[[], object]) -> Callable[[], object]:
         def do() -> None:
-            ui.set("picked", "")
+            selection.choose(())
             act()
 
         return do
 
-    return row(
-        image_button("close", ui.say("Close"), setter(ui, "picked", ""), id=f"{_ID}action_mode_close_button"),
-        label(ui.say("{count} selected", count=len(picked)), size=dp(20), align=MIDDLE, weight=1, pad=(dp(8), 0, 0, 0)),
-        image_button(
-            "queue", ui.say("Add to playing queue"), then(lambda: _add_to_queue(ui, picked)),
-            id=f"{_ID}action_add_to_current_playing",
-        ),
-        image_button(
-            "playlist", ui.say("Add to playlist"), then(opener(ui, "music/add", songs=joined(picked))),
-            id=f"{_ID}action_add_to_playlist",
-        ),
-        height=dp(56),
-        pad=(dp(4), 0, dp(4), 0),
-        fill="tonal",
-    )  # fmt: skip
+    to_queue, to_playlist = lambda: _add_to_queue(ui, picked), opener(ui, "music/add", songs=joined(picked))
+    queue_id, playlist_id = f"{_ID}action_add_to_current_playing", f"{_ID}action_add_to_playlist"
+    actions = (
+        image_button("queue", ui.say("Add to playing queue"), then(to_queue), id=queue_id),
+        image_button("playlist", ui.say("Add to playlist"), then(to_playlist), id=playlist_id),
+    )
+    return selection.bar((), actions, says="Close")
 
 
 def _song_rows(ui: Ui, songs: list[int]) -> list[View]:
-    picked = numbers(str(ui.var("picked")))
+    selection = Selection(ui)
     rows = []
     for song in songs:
 
-        def tap(song: int = song) -> None:
-            if picked:
-                ui.set("picked", joined([one for one in picked if one != song] if song in picked else [*picked, song]))
-            else:
-                _play(ui, song, songs)
+        def play(song: int = song) -> None:
+            _play(ui, song, songs)
 
+        tap = selection.flip(str(song)) if selection else play
         more = _more(ui, opener(ui, "music/song_menu", song=song))
-        rows.append(_song_row(ui, song, on_tap=tap, more=more, picked=picked))
+        rows.append(_song_row(ui, song, on_tap=tap, more=more, selection=selection))
     return rows
 
 
 def main(ui: Ui) -> View:
     """Build the library: all songs or all playlists, and the song that plays below."""
     tab = str(ui.var("tab", "songs"))
-    picked = numbers(str(ui.var("picked")))
-    if picked:
-        bar = _picking_bar(ui, picked)
+    selection = Selection(ui)
+    if selection:
+        bar = _picking_bar(ui, selection)
     else:
         actions = [image_button("search", ui.say("Search"), opener(ui, "music/search"), id=f"{_ID}action_search")]
         if tab == "songs":
@@ -275,31 +257,8 @@ def main(ui: Ui) -> View:
     body = scroll_column(ui, rows, name=tab, id=f"{_ID}recycler_view", height=0, weight=1)
     if not rows:
         body = frame(label(ui.say("No playlists"), ink="soft", align=CENTER, size=TITLE), weight=1)
-    return activity(ui, bar, body, _mini_player(ui), _tabs(ui, tab))
-
-
-def _tabs(ui: Ui, chosen: str) -> View:
-    tabs = []
-    for name, text, icon in TABS:
-
-        def show(name: str = name) -> None:
-            ui.set("tab", name)
-            ui.set("picked", "")
-
-        tabs.append(
-            column(
-                image(icon, id=f"{_ID}icon", ink="primary" if name == chosen else "icon"),
-                label(ui.say(text), id=f"{_ID}label", size=SMALL, align=CENTER),
-                cls="android.widget.FrameLayout",
-                id=f"{_ID}action_{name}",
-                desc=ui.say(text),
-                weight=1,
-                pad=(0, dp(8), 0, dp(8)),
-                on_tap=show,
-            )
-        )
-        tabs[-1].selected = name == chosen
-    return row(*tabs, id=f"{_ID}bottom_navigation", fill="bar")
+    tabs_bar = tabs.bar(ui, TABS, tab, id=f"{_ID}bottom_navigation", tab_id=f"{_ID}action_{{name}}")
+    return activity(ui, bar, body, _mini_player(ui), tabs_bar)
 
 
 def _play_button(ui: Ui, size: int) -> View:
@@ -340,13 +299,10 @@ def search(ui: Ui) -> View:
         if words
         and any(words in ui.words(f"music/songs/{song}/{name}").lower() for name in ("title", "artist", "album"))
     ]
-    picked = numbers(str(ui.var("picked")))
-    field = edit_text(
-        ui, Field("query"), id=f"{_ID}search_view", hint=ui.say("Search your library"), weight=1, align=MIDDLE
-    )
-    bar = _picking_bar(ui, picked) if picked else row(
-        image_button("back", ui.say("Navigate up"), ui.close), field, height=dp(64), pad=(dp(4), 0, dp(16), 0)
-    )  # fmt: skip
+    selection = Selection(ui)
+    bar = searching.bar(ui, ui.say("Search your library"), id=f"{_ID}search_view")
+    if selection:
+        bar = _picking_bar(ui, selection)
     body = scroll_column(ui, _song_rows(ui, found), id=f"{_ID}recycler_view", height=0, weight=1)
     if words and not found:
         body = frame(label(ui.say("No results"), id=f"{_ID}empty", ink="soft", size=TITLE, align=CENTER), weight=1)
@@ -467,7 +423,7 @@ def name_playlist(ui: Ui) -> View:
     return dialog(
         field,
         title=ui.say("Rename playlist" if playlist else "New playlist"),
-        buttons=buttons(ui, ok, says="Rename" if playlist else "Create"),
+        buttons=cancel_and_ok(ui, ok, ok="Rename" if playlist else "Create"),
     )
 
 
@@ -548,19 +504,8 @@ def entry_menu(ui: Ui) -> View:
     """Build the menu of one entry of a playlist or of the queue."""
     path, place = str(ui.var("path")), int(ui.var("place"))
     songs = numbers(ui.words(path))
-
-    def become(changed: list[int]) -> Callable[[], object]:
-        return lambda: ui.put(path, joined(changed))
-
     remove = ui.say("Remove from playing queue" if path == "music/queue" else "Remove from playlist")
-    return menu(
-        ui,
-        [
-            (ui.say("Move up"), become(_moved(songs, place, -1))),
-            (ui.say("Move down"), become(_moved(songs, place, 1))),
-            (remove, become(songs[:place] + songs[place + 1 :])),
-        ],
-    )
+    return reordering.entry_menu(ui, songs, place, lambda changed: ui.put(path, joined(changed)), remove=remove)
 
 
 # ----------------------------------------------------------------------------------------------------------------------

@@ -12,8 +12,9 @@ import re
 from collections.abc import Callable
 from datetime import timedelta
 
+from agent_eval.device_sim import searching
 from agent_eval.device_sim.apps.files_app import name_problem
-from agent_eval.device_sim.dialogs import buttons, choice_dialog, menu, name_dialog, question
+from agent_eval.device_sim.dialogs import choice_dialog, menu, name_dialog, question
 from agent_eval.device_sim.files import SHARED, FileProblem
 from agent_eval.device_sim.moments import day_of, minutes_of
 from agent_eval.device_sim.screen import App, Draw, Screen, Ui
@@ -33,10 +34,12 @@ from agent_eval.device_sim.widgets import (
     activity,
     app_bar,
     button,
+    cancel_and_ok,
     choice,
     column,
     dialog,
     edit_text,
+    floating,
     frame,
     image,
     image_button,
@@ -178,10 +181,9 @@ def notes(ui: Ui) -> View:
             cls=GROUP, height=dp(56), pad=(dp(4), 0, dp(4), 0),
         )  # fmt: skip
     rows = [_row(ui, path, _opener(ui, path), selection) for path in (posixpath.join(folder, name) for name in names)]
-    fab = image_button("add", ui.say("Create a new file or folder"), opener(ui, "notes/new", path=folder),
-                       id=f"{_ID}fab_add_new_item", size=dp(56), fill="accent", ink="on_primary")  # fmt: skip
-    holder = frame(fab, align=(1.0, 1.0), width=dp(88), height=dp(88))
-    body = frame(column(_list(ui, rows, folder), height=MATCH), holder, weight=1, cls=RELATIVE)
+    create = opener(ui, "notes/new", path=folder)
+    fab = floating("add", ui.say("Create a new file or folder"), create, id=f"{_ID}fab_add_new_item")
+    body = frame(column(_list(ui, rows, folder), height=MATCH), fab, weight=1, cls=RELATIVE)
     return activity(ui, bar, body)
 
 
@@ -234,7 +236,7 @@ def new(ui: Ui) -> View:
         parts.append(label(str(ui.var("problem")), id="android:id/message", size=SMALL, ink="error"))
     return dialog(
         column(*parts), title=ui.say("Create a new file or folder"),
-        buttons=(button(ui.say("Folder"), create_folder, id="android:id/button3"), *buttons(ui, create_note)),
+        buttons=(button(ui.say("Folder"), create_folder, id="android:id/button3"), *cancel_and_ok(ui, create_note)),
     )  # fmt: skip
 
 
@@ -478,11 +480,7 @@ def search(ui: Ui) -> View:
     words = ui.typed("query").strip().lower()
     files = [path for path in ui.files.walk(ROOT) if ui.files.is_file(path)] if words else []
     found = [path for path in files if words in f"{posixpath.basename(path)}\n{read(ui, path)}".lower()]
-    bar = row(
-        image_button("back", ui.say("Navigate up"), ui.close),
-        edit_text(ui, Field("query"), id=f"{_ID}search_src_text", hint=ui.say("Search"), weight=1, align=MIDDLE),
-        height=dp(56), pad=(dp(4), 0, dp(16), 0),
-    )  # fmt: skip
+    bar = searching.bar(ui, ui.say("Search"), id=f"{_ID}search_src_text")
     rows = [_row(ui, path, opener(ui, "notes/edit", path=path)) for path in found[:60]]
     return activity(ui, bar, _list(ui, rows, "search"))
 

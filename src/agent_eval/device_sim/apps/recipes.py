@@ -8,7 +8,7 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 
-from agent_eval.device_sim.apps import draft
+from agent_eval.device_sim import draft, searching
 from agent_eval.device_sim.dialogs import menu, question
 from agent_eval.device_sim.schema import TEXT, YES_NO, Kind
 from agent_eval.device_sim.screen import App, Draw, Screen, Ui
@@ -25,6 +25,7 @@ from agent_eval.device_sim.widgets import (
     button,
     column,
     edit_text,
+    floating,
     frame,
     image,
     image_button,
@@ -66,8 +67,8 @@ def _title(ui: Ui, recipe: int) -> str:
 
 def recipes(ui: Ui) -> View:
     """Build the list of recipes, all or the favourites, those that match a search (fragment_recipes.xml)."""
-    favourites, searching = bool(ui.var("favourites", False)), bool(ui.var("searching", False))
-    words = ui.typed("query").strip().lower() if searching else ""
+    favourites, searches = bool(ui.var("favourites", False)), bool(ui.var("searching", False))
+    words = ui.typed("query").strip().lower() if searches else ""
     found = sorted(ui.ids("recipes"), key=lambda recipe: (_title(ui, recipe).lower(), recipe))
     if favourites:
         found = [recipe for recipe in found if ui.flag(f"recipes/{recipe}/favourite")]
@@ -80,13 +81,9 @@ def recipes(ui: Ui) -> View:
     else:
         text = ui.say("No recipes found" if words or favourites else "No recipes yet")
         body = frame(label(text, id=f"{_ID}recipes_empty", size=TITLE, ink="soft", align=CENTER), height=-1)
-    fab = image_button(
-        "add", ui.say("New recipe"), opener(ui, "recipes/edit"), id=f"{_ID}fab_recipes", size=dp(56), fill="accent",
-        ink="on_primary",
-    )  # fmt: skip
-    holder = frame(fab, align=(1.0, 1.0), width=dp(88), height=dp(88))
-    bar = _search_bar(ui) if searching else _bar(ui, favourites=favourites)
-    return activity(ui, bar, frame(body, holder, weight=1, cls=RELATIVE))
+    fab = floating("add", ui.say("New recipe"), opener(ui, "recipes/edit"), id=f"{_ID}fab_recipes")
+    bar = _search_bar(ui) if searches else _bar(ui, favourites=favourites)
+    return activity(ui, bar, frame(body, fab, weight=1, cls=RELATIVE))
 
 
 def _matches(ui: Ui, recipe: int, words: str) -> bool:
@@ -99,7 +96,7 @@ def _matches(ui: Ui, recipe: int, words: str) -> bool:
 def _bar(ui: Ui, *, favourites: bool) -> View:
     filter_name = ui.say("Show all recipes" if favourites else "Show favorites")
     actions = [
-        image_button("search", ui.say("Search"), setter(ui, "searching", True), id=f"{_ID}action_search"),
+        image_button("search", ui.say("Search"), lambda: searching.begin(ui), id=f"{_ID}action_search"),
         image_button(
             "star" if favourites else "star_outline", filter_name, setter(ui, "favourites", not favourites),
             id=f"{_ID}action_favorites",
@@ -109,17 +106,13 @@ def _bar(ui: Ui, *, favourites: bool) -> View:
 
 
 def _search_bar(ui: Ui) -> View:
-    def close() -> None:
-        ui.set("searching", False)
-        ui.set("text/query", "")
-
-    return row(
-        image_button("back", ui.say("Collapse"), close, id=f"{_ID}search_close"),
-        edit_text(
-            ui, Field("query"), id=f"{_ID}search_src_text", hint=ui.say("Search recipes"), weight=1, align=MIDDLE
-        ),
-        height=dp(64),
-        pad=(dp(4), 0, dp(16), 0),
+    return searching.bar(
+        ui,
+        ui.say("Search recipes"),
+        id=f"{_ID}search_src_text",
+        on_back=lambda: searching.end(ui),
+        says="Collapse",
+        back_id=f"{_ID}search_close",
     )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 from agent_eval.device_sim.apps import permission_controller
-from agent_eval.device_sim.dialogs import buttons, menu, question
+from agent_eval.device_sim.dialogs import menu, question
 from agent_eval.device_sim.files import SHARED
 from agent_eval.device_sim.screen import App, Draw, Screen, Ui
 from agent_eval.device_sim.ui import MATCH, Field, View, dp
@@ -21,6 +21,7 @@ from agent_eval.device_sim.widgets import (
     activity,
     app_bar,
     button,
+    cancel_and_ok,
     column,
     dialog,
     edit_text,
@@ -290,7 +291,7 @@ def rename(ui: Ui) -> View:
     field = edit_text(
         ui, Field("name", max_length=60, select_on_focus=True), id=f"{_ID}input_name", hint=ui.say("File name")
     )
-    return dialog(field, title=ui.say("Rename"), buttons=buttons(ui, ok))
+    return dialog(field, title=ui.say("Rename"), buttons=cancel_and_ok(ui, ok))
 
 
 def delete(ui: Ui) -> View:

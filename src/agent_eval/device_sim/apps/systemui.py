@@ -332,7 +332,7 @@ def shade(ui: Ui) -> View:
             label(ui.say("No notifications"), id=f"{_ID}no_notifications", pad=(dp(12), dp(24), 0, 0), ink="soft")
         )
     short = [tile for tile in TILES if tile.title in _SHORT_ROW]
-    return activity(
+    page = activity(
         ui,
         column(
             column(*_rows(ui, short), cls=GROUP, id=f"{_ID}quick_qs_panel", gap=dp(8)),
@@ -354,6 +354,15 @@ def shade(ui: Ui) -> View:
         ),
         fill="shade",
     )
+
+    def swipe(direction: Direction) -> bool:
+        if direction != "down" or int(ui.var("scroll/notices", 0)):
+            return False
+        ui.host.open_shade(settings=True)
+        return True
+
+    page.on_swipe = swipe
+    return page
 
 
 def _notice(

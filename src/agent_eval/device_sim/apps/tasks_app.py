@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import date, timedelta
 
+from agent_eval.device_sim import searching
 from agent_eval.device_sim.dialogs import (
     choice_dialog,
     date_dialog,
@@ -32,6 +33,7 @@ from agent_eval.device_sim.widgets import (
     app_bar,
     column,
     edit_text,
+    floating,
     frame,
     image,
     image_button,
@@ -133,10 +135,8 @@ def main(ui: Ui) -> View:
         image_button("more", ui.say("More options"), opener(ui, "tasks/menu", sort=sort, hides=hides)),
         cls=GROUP, height=dp(56), pad=(dp(4), 0, dp(4), 0),
     )  # fmt: skip
-    fab = image_button("add", ui.say("Create new task"), lambda: _compose(ui, chosen), id=f"{_ID}fab", size=dp(56),
-                       fill="accent", ink="on_primary")  # fmt: skip
-    holder = frame(fab, align=(1.0, 1.0), width=dp(88), height=dp(88))
-    body = frame(column(_list(ui, tasks, chosen), height=MATCH), holder, weight=1, cls=RELATIVE)
+    fab = floating("add", ui.say("Create new task"), lambda: _compose(ui, chosen), id=f"{_ID}fab")
+    body = frame(column(_list(ui, tasks, chosen), height=MATCH), fab, weight=1, cls=RELATIVE)
     return activity(ui, bar, body)
 
 
@@ -145,11 +145,12 @@ def _list(ui: Ui, tasks: list[int], name: str) -> View:
         empty = label(ui.say("There are no tasks here."), id=f"{_ID}empty", size=TITLE, ink="soft", align=CENTER)
         return frame(empty, weight=1)
     space = View("android.view.View", height=dp(88))
-    return scroll_column(ui, [*[_row(ui, task) for task in tasks], space], name=name, id=f"{_ID}recycler_view",
-                         height=0, weight=1)  # fmt: skip
+    rows = [_row(ui, task, latest=name == "done") for task in tasks]
+    return scroll_column(ui, [*rows, space], name=name, id=f"{_ID}recycler_view", height=0, weight=1)
 
 
-def _row(ui: Ui, task: int) -> View:
+def _row(ui: Ui, task: int, *, latest: bool = False) -> View:
+    """Build the row of a task; ``latest`` says first when it was completed."""
     path = f"{TASK}/{task}"
     title, done, priority = ui.words(f"{path}/title"), ui.flag(f"{path}/completed"), ui.words(f"{path}/priority")
     facts = [_due_text(ui, ui.number(f"{path}/due"))]
@@ -159,7 +160,7 @@ def _row(ui: Ui, task: int) -> View:
         facts.append(ui.words(f"{path}/list"))
     if done:
         when = ui.date(day_of(ui.number(f"{path}/completed_at")))
-        facts.append(ui.say("Completed {date}", date=when))
+        facts.insert(0 if latest else len(facts), ui.say("Completed {date}", date=when))
     box = View(
         CHECK, id=f"{_ID}completeBox", checkable=True, checked=done, clickable=True, focusable=True, width=dp(48),
         height=dp(48), align=MIDDLE, on_tap=lambda: _finish(ui, task), ink=_PRIORITY_INK[priority],
@@ -241,11 +242,7 @@ def clear(ui: Ui) -> View:
 def search(ui: Ui) -> View:
     """Build the search in titles and descriptions."""
     words = ui.typed("query").strip().lower()
-    bar = row(
-        image_button("back", ui.say("Navigate up"), ui.close),
-        edit_text(ui, Field("query"), id=f"{_ID}search_src_text", hint=ui.say("Search"), weight=1, align=MIDDLE),
-        height=dp(56), pad=(dp(4), 0, dp(16), 0),
-    )  # fmt: skip
+    bar = searching.bar(ui, ui.say("Search"), id=f"{_ID}search_src_text")
     return activity(ui, bar, _list(ui, shown(ui, "all", "due", words) if words else [], "search"))
 
 

@@ -7,16 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from agent_eval.device_sim import reordering, tabs
 from agent_eval.device_sim.dialogs import menu, question
 from agent_eval.device_sim.files import SHARED
 from agent_eval.device_sim.schema import FILES, TEXT
 from agent_eval.device_sim.screen import App, Draw, Screen, Ui
+from agent_eval.device_sim.selection import Selection
+from agent_eval.device_sim.tabs import Tab
 from agent_eval.device_sim.ui import Field, View, dp
 from agent_eval.device_sim.widgets import (
     CENTER,
     MIDDLE,
     RELATIVE,
-    SMALL,
     TITLE,
     activity,
     app_bar,
@@ -38,7 +40,7 @@ PACKAGE = "org.videolan.vlc"
 _ID = f"{PACKAGE}:id/"
 SUFFIXES = (".mp4", ".mkv", ".3gp", ".webm")
 """Ends of the names that VLC takes for videos."""
-TABS = (("video", "Video", "video"), ("browse", "Browse", "folder"), ("playlists", "Playlists", "playlist"))
+TABS = (Tab("video", "Video", "video"), Tab("browse", "Browse", "folder"), Tab("playlists", "Playlists", "playlist"))
 
 
 def is_video(path: str) -> bool:
@@ -71,9 +73,9 @@ def _count(ui: Ui, paths: Sequence[str]) -> str:
 def main(ui: Ui) -> View:
     """Build the library: all videos, the folders or the playlists."""
     tab = str(ui.var("tab", "video"))
-    chosen = _chosen(ui)
+    selection = _selection(ui)
     if tab == "video":
-        rows = _video_rows(ui, videos(ui), chosen)
+        rows = _video_rows(ui, videos(ui), selection)
     elif tab == "browse":
         storage = _folder_row(ui, ui.say("Internal memory"), SHARED)
         rows = [storage] + [
@@ -83,86 +85,46 @@ def main(ui: Ui) -> View:
     else:
         rows = [_playlist_row(ui, playlist) for playlist in ui.ids("videos/playlists")]
     bar = (
-        _picking_bar(ui, chosen)
-        if chosen
-        else app_bar(ui, ui.say({name: text for name, text, _ in TABS}[tab]), up=False)
+        _picking_bar(ui, selection)
+        if selection
+        else app_bar(ui, ui.say({one.name: one.title for one in TABS}[tab]), up=False)
     )
     body = scroll_column(ui, rows, name=tab, id=f"{_ID}recycler_view", height=0, weight=1)
     if not rows:
         body = frame(
             label(ui.say("No media found"), id=f"{_ID}no_media", size=TITLE, ink="soft", align=CENTER), weight=1
         )
-    return activity(ui, bar, body, _tabs(ui, tab))
+    tabs_bar = tabs.bar(ui, TABS, tab, id=f"{_ID}navigation", tab_id=f"{_ID}nav_{{name}}")
+    return activity(ui, bar, body, tabs_bar)
 
 
-def _tabs(ui: Ui, chosen: str) -> View:
-    tabs = []
-    for name, text, icon in TABS:
-
-        def show(name: str = name) -> None:
-            ui.set("tab", name)
-            ui.set("chosen", "")
-
-        tabs.append(
-            column(
-                image(icon, id=f"{_ID}icon", ink="primary" if name == chosen else "icon"),
-                label(ui.say(text), id=f"{_ID}label", size=SMALL, align=CENTER),
-                cls="android.widget.FrameLayout",
-                id=f"{_ID}nav_{name}",
-                desc=ui.say(text),
-                weight=1,
-                pad=(0, dp(8), 0, dp(8)),
-                on_tap=show,
-            )
-        )
-        tabs[-1].selected = name == chosen
-    return row(*tabs, id=f"{_ID}navigation", fill="bar")
+def _selection(ui: Ui) -> Selection:
+    return Selection(ui, lambda path: ui.files.is_file(f"{SHARED}/{path}"))
 
 
-def _chosen(ui: Ui) -> list[str]:
-    """Return the videos selected by long presses, in the order of selection."""
-    return [path for path in _lines(str(ui.var("chosen"))) if ui.files.is_file(f"{SHARED}/{path}")]
-
-
-def _picking_bar(ui: Ui, chosen: list[str]) -> View:
+def _picking_bar(ui: Ui, selection: Selection) -> View:
     def add() -> None:
-        ui.set("chosen", "")
-        ui.open("videos/add", paths="\n".join(chosen))
+        selection.choose(())
+        ui.open("videos/add", paths="\n".join(selection.keys))
 
-    return row(
-        image_button("close", ui.say("Close"), setter(ui, "chosen", ""), id=f"{_ID}action_mode_close_button"),
-        label(ui.say("{count} selected", count=len(chosen)), size=dp(20), align=MIDDLE, weight=1, pad=(dp(8), 0, 0, 0)),
-        image_button("playlist", ui.say("Add to playlist"), add, id=f"{_ID}action_add_playlist"),
-        height=dp(56),
-        pad=(dp(4), 0, dp(4), 0),
-        fill="tonal",
-    )
+    action = image_button("playlist", ui.say("Add to playlist"), add, id=f"{_ID}action_add_playlist")
+    return selection.bar((), (action,), says="Close")
 
 
-def _video_rows(ui: Ui, paths: list[str], chosen: list[str]) -> list[View]:
+def _video_rows(ui: Ui, paths: list[str], selection: Selection) -> list[View]:
     rows = []
     for path in paths:
-
-        def pick(path: str = path) -> None:
-            rest = [one for one in chosen if one != path] if path in chosen else [*chosen, path]
-            ui.set("chosen", "\n".join(rest))
-
-        def tap(path: str = path) -> None:
-            if chosen:
-                pick(path)
-            else:
-                ui.open("videos/player", path=path, paths="\n".join(paths))
-
+        play = opener(ui, "videos/player", path=path, paths="\n".join(paths))
         rows.append(
             _row(
                 ui,
-                "check" if path in chosen else "video",
+                "check" if path in selection else "video",
                 _name(path),
                 path.rpartition("/")[0],
-                tap,
-                hold=pick,
+                selection.flip(path) if selection else play,
+                hold=selection.flip(path),
                 more=opener(ui, "videos/menu", path=path),
-                selected=path in chosen,
+                selected=path in selection,
             )
         )
     return rows
@@ -212,15 +174,15 @@ def folder(ui: Ui) -> View:
     names = ui.files.names(path) if ui.files.is_folder(path) else []
     rows = [_folder_row(ui, name, f"{path}/{name}") for name in names if ui.files.is_folder(f"{path}/{name}")]
     inside = [f"{path}/{name}"[len(SHARED) + 1 :] for name in names if is_video(name)]
-    chosen = _chosen(ui)
-    rows += _video_rows(ui, inside, chosen)
+    selection = _selection(ui)
+    rows += _video_rows(ui, inside, selection)
     title = ui.say("Internal memory") if path == SHARED else _name(path)
     body = scroll_column(ui, rows, id=f"{_ID}network_list", height=0, weight=1)
     if not rows:
         body = frame(
             label(ui.say("No media found"), id=f"{_ID}no_media", size=TITLE, ink="soft", align=CENTER), weight=1
         )
-    return activity(ui, _picking_bar(ui, chosen) if chosen else app_bar(ui, title), body)
+    return activity(ui, _picking_bar(ui, selection) if selection else app_bar(ui, title), body)
 
 
 def video_menu(ui: Ui) -> View:
@@ -339,23 +301,8 @@ def entry_menu(ui: Ui) -> View:
     """Build the menu of one entry of a playlist."""
     path, place = f"videos/playlists/{int(ui.var('playlist'))}/paths", int(ui.var("place"))
     paths = _lines(ui.words(path))
-
-    def become(changed: list[str]) -> Callable[[], object]:
-        return lambda: ui.put(path, "\n".join(changed))
-
-    def moved(by: int) -> list[str]:
-        rest = paths[:place] + paths[place + 1 :]
-        rest.insert(min(max(place + by, 0), len(rest)), paths[place])
-        return rest
-
-    return menu(
-        ui,
-        [
-            (ui.say("Move up"), become(moved(-1))),
-            (ui.say("Move down"), become(moved(1))),
-            (ui.say("Remove from playlist"), become(paths[:place] + paths[place + 1 :])),
-        ],
-    )
+    remove = ui.say("Remove from playlist")
+    return reordering.entry_menu(ui, paths, place, lambda changed: ui.put(path, "\n".join(changed)), remove=remove)
 
 
 def add_to_playlist(ui: Ui) -> View:

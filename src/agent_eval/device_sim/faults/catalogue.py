@@ -22,7 +22,8 @@ from agent_eval.errors import TaskFault
 from agent_eval.types import FiredFault, PhoneSetup, Scalar
 
 if TYPE_CHECKING:
-    from agent_eval.device_sim.phone import Front, Phone
+    from agent_eval.device_sim.parts.stacks import Front
+    from agent_eval.device_sim.phone import Phone
 
 FAULTS: Mapping[str, type[Fault]] = MappingProxyType({
     fault.name: fault

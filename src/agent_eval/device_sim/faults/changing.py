@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from agent_eval.device_sim.faults.fault import Fault, Toggle
 from agent_eval.device_sim.faults.screens import CONFIRM_TOGGLE, pending_note
+from agent_eval.device_sim.parts.values import settle
 from agent_eval.device_sim.screen import Ui
 from agent_eval.device_sim.trees import add_text, first_text, holds_switch, walk
 from agent_eval.device_sim.ui import View
@@ -69,7 +70,7 @@ class AsyncToggle(Fault):
     def _settle(self, path: str) -> None:
         begun = self._begun.pop(path)
         del self.phone.world[self.PENDING + path]
-        self.phone.settle(path, begun.value)
+        settle(self.phone, path, begun.value)
 
     def dress(self, ui: Ui, root: View) -> None:
         """Say below each switch on its way that it is."""

@@ -18,7 +18,8 @@ from agent_eval.device_sim.ui import View, Window
 from agent_eval.types import PhoneSetup, Scalar
 
 if TYPE_CHECKING:
-    from agent_eval.device_sim.phone import Front, Phone
+    from agent_eval.device_sim.parts.stacks import Front
+    from agent_eval.device_sim.phone import Phone
 
 
 @dataclass(frozen=True, slots=True)

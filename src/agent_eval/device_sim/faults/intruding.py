@@ -57,5 +57,5 @@ class HeadsUp(Fault):
         self._left = self.rng.randint(6, 10)
         package = self.rng.choice([package for package in _ADVERTISERS if package in self.phone.apps])
         title, text = (self.phone.say(english, NOT_RESPONDING) for english in self.rng.choice(PROMOTIONS))
-        if self.phone.heads_up(package, title, text) and self.phone.heads_up_number:
+        if self.phone.heads_up(package, title, text) and self.phone.notices.heads_up_number:
             self.fire(f"{title!r} covers the top of the screen")

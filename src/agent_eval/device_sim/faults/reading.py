@@ -10,7 +10,7 @@ from agent_eval.device_sim.hierarchy import dump_all_windows
 from agent_eval.device_sim.ui import Window
 
 if TYPE_CHECKING:
-    from agent_eval.device_sim.phone import Front
+    from agent_eval.device_sim.parts.stacks import Front
 
 _CONTENT = 1
 """Place of the active window among the phone's windows, after the status bar."""

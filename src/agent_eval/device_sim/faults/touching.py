@@ -22,7 +22,7 @@ class ListShift(Fault):
         """Move the list under the finger, at times; a page moves once."""
         window = self.phone.active_window
         listed = touched(window.root, x, y, lambda view: bool(view.scroll) and view.arrange == "column")
-        page = self.phone.page_in_focus
+        page = self.phone.stacks.in_focus
         if listed is not None and self._VARIABLE not in page.vars and self.rng.random() < 0.5:
             page.vars[self._VARIABLE] = listed.scroll
             self.phone.changed()

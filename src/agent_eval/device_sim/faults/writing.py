@@ -28,7 +28,7 @@ class KeyboardOverlay(Fault):
 
     def keyboard_opened(self) -> None:
         """Note that the page is covered now."""
-        self.fire(f"the keyboard covers {self.phone.page_in_focus.screen}")
+        self.fire(f"the keyboard covers {self.phone.stacks.in_focus.screen}")
 
 
 class TextMangled(Fault):

@@ -70,9 +70,9 @@ class _Painter:
         phone = self.phone
         if not phone.world["screen/on"]:
             return Image.new("RGB", (self.display.width, self.display.height), "black")
-        pages = list(phone.pages_in_front())
+        pages = list(phone.stacks.pictured())
         self.selected_text = bool(pages[-1].vars.get("selected", False))
-        windows = [phone.window_of(page) for page in pages[:-1]] + [phone.active_window]
+        windows = [phone.shown.window_of(page) for page in pages[:-1]] + [phone.active_window]
         ground = max((place for place, window in enumerate(windows) if window.kind != "dialog"), default=0)
         others = [window for window in phone.windows if window is not phone.active_window]
         for place, window in enumerate(windows):
@@ -317,11 +317,11 @@ class _Painter:
 
     def _thumbnail(self, view: View, package: str) -> None:
         """Draw the page that a task was left on into its card."""
-        page = self.phone.page_on_top(package)
+        page = self.phone.stacks.on_top_of(package)
         if page is None:
             return
         small = _Painter(self.phone)
-        small._window(self.phone.window_of(page))
+        small._window(self.phone.shown.window_of(page))
         rect = view.rect
         width, height = rect.right - rect.left, rect.bottom - rect.top
         if width <= 0 or height <= 0:

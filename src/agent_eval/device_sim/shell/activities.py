@@ -52,7 +52,7 @@ def task_of(system: System, package: str) -> int:
 
 def front(system: System) -> Record | None:
     """Return the activity in front, or None when the services do not know."""
-    found = system.phone.reported_front
+    found = system.phone.faults.reported(system.phone.front)
     if found is None:
         return None
     return Record(found.package, found.activity, task_of(system, found.package))
@@ -68,7 +68,7 @@ def tasks(system: System) -> Iterator[Record]:
     for package in (*phone.recents, launcher.PACKAGE):
         if package == first.package:
             continue
-        page = phone.page_on_top(package)
+        page = phone.stacks.on_top_of(package)
         app = phone.apps.get(package)
         if page is not None and app is not None:
             yield Record(package, app.screens[page.screen].activity, task_of(system, package))
@@ -138,7 +138,9 @@ def start(system: System, intent: Intent, component: str) -> None:
     else:
         phone.open_app(package)
     system.memory.log.note("I", "ActivityTaskManager", f"START u0 {intent} with LAUNCH_MULTIPLE from uid 2000")
-    system.memory.log.note("I", "ActivityManager", f"Start proc {pid_of(package)}:{package}/u0a for top-activity")
+    system.memory.log.note(
+        "I", "ActivityManager", f"Start proc {pid_of(phone, package)}:{package}/u0a for top-activity"
+    )
     hand_over = _HANDLERS.get(package)
     if hand_over is not None and (intent.data or intent.extras):
         hand_over(phone, intent)

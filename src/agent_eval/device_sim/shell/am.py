@@ -350,5 +350,5 @@ def _monkey(context: Context, arguments: list[str]) -> int:
 
 
 ACTIVITY_MANAGER: Mapping[str, Command] = MappingProxyType(
-    {"am": Command(_am, toybox=False), "monkey": Command(_monkey, toybox=False)}
+    {"am": Command(_am, toybox=False, work=40), "monkey": Command(_monkey, toybox=False, work=40)}
 )

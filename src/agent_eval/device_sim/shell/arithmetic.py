@@ -15,6 +15,8 @@ _LEVELS = (
 )  # fmt: skip
 """Binary operators, the loosest first."""
 _DEEPEST = 16
+MOST_TOKENS = 20_000
+"""Of one expression and all that its variables stand for, each as often as it is used."""
 
 
 class ArithmeticError_(Exception):  # noqa: N801 - the plain name is Python's own
@@ -27,7 +29,7 @@ def evaluate(expression: str, variables: MutableMapping[str, str]) -> int:
     Raises:
         ArithmeticError_: it is no expression, divides by zero, or is nested too deeply.
     """
-    return _Evaluation(expression, variables).whole()
+    return _Evaluation(expression, variables, _Budget()).whole()
 
 
 def wrap(value: int) -> int:
@@ -36,10 +38,18 @@ def wrap(value: int) -> int:
     return value - (1 << 32) if value >> 31 else value
 
 
+class _Budget:
+    """How many tokens are left to an expression and all inside it."""
+
+    def __init__(self) -> None:
+        self.left = MOST_TOKENS
+
+
 class _Evaluation:
-    def __init__(self, expression: str, variables: MutableMapping[str, str], depth: int = 0) -> None:
+    def __init__(self, expression: str, variables: MutableMapping[str, str], budget: _Budget, depth: int = 0) -> None:
         self._expression = expression
         self._variables = variables
+        self._budget = budget
         self._depth = depth
         self._tokens: list[tuple[str, str]] = []
         position = 0
@@ -48,6 +58,9 @@ class _Evaluation:
             match = _TOKEN.match(expression, position)
             if match is None:
                 raise self._wrong("bad number" if expression[position].isdigit() else "unexpected")
+            budget.left -= 1
+            if budget.left < 0:
+                raise self._wrong("expression too long")
             kind = "number" if match[1] else "name" if match[2] else "operator"
             self._tokens.append((kind, match[match.lastindex or 0]))
             position = match.end()
@@ -210,4 +223,4 @@ class _Evaluation:
             return wrap(int(text))
         if self._depth >= _DEEPEST:
             raise self._wrong("nested too deeply")
-        return _Evaluation(text[:1000], self._variables, self._depth + 1).whole()
+        return _Evaluation(text[:1000], self._variables, self._budget, self._depth + 1).whole()

@@ -537,4 +537,4 @@ def _cmd(context: Context, arguments: list[str]) -> int | Steps:
     return run(context, words[1:])
 
 
-CMD: Mapping[str, Command] = MappingProxyType({"cmd": Command(_cmd, toybox=False)})
+CMD: Mapping[str, Command] = MappingProxyType({"cmd": Command(_cmd, toybox=False, work=40)})

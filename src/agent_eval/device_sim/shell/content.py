@@ -345,7 +345,7 @@ def _insert(context: Context, request: _Request) -> int:
     key = last_id_path(table.prefix)
     number = max([int(phone.world.get(key, 0)), *_ids(context, table.prefix)]) + 1
     phone.world[key] = number
-    for path, value in phone.fresh_record(table.prefix, number).items():
+    for path, value in phone.schema.fresh_record(table.prefix, number).items():
         phone.put(path, value)
     for name, value in table.starts.items():
         _set(context, f"{table.prefix}/{number}/{name}", value)
@@ -447,4 +447,4 @@ def _content(context: Context, arguments: list[str]) -> int:
         return error.code
 
 
-CONTENT: Mapping[str, Command] = MappingProxyType({"content": Command(_content, toybox=False)})
+CONTENT: Mapping[str, Command] = MappingProxyType({"content": Command(_content, toybox=False, work=100)})

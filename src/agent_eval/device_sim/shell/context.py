@@ -115,6 +115,8 @@ class Command:
     """What follows its name in its one-line help; a tool of Android explains itself."""
     toybox: bool = True
     """Part of toybox, so that ``toybox NAME`` runs it."""
+    work: int = 0
+    """What it costs beyond a simple command, in the cost of one (see ``process.WORK_PER_TURN``)."""
 
 
 class Options(NamedTuple):

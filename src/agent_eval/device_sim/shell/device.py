@@ -12,13 +12,15 @@ from types import MappingProxyType
 from agent_eval.device_sim.apps import systemui
 from agent_eval.device_sim.shell.context import Command, Context
 from agent_eval.device_sim.shell.packages import Package
-from agent_eval.device_sim.shell.process import Forever, Steps
+from agent_eval.device_sim.shell.process import WORK_PER_TURN, Forever, Steps
 from agent_eval.errors import TaskFault
 from agent_eval.types import Scalar
 
 DENSITIES = (72, 2000)
 SIZES = (200, 4000)
 """Smallest and largest that ``wm`` takes here."""
+_MOST_KEPT, _LONGEST_KEPT = 2000, 4096
+"""Entries of what ``appops`` and ``device_config`` keep, and characters of their keys and values."""
 
 
 def put(context: Context, path: str, value: Scalar) -> bool:
@@ -256,7 +258,7 @@ def statusbar(context: Context, words: Sequence[str]) -> int:
         case "expand-settings":
             phone.open_shade(settings=True)
         case "collapse":
-            if phone.page_in_focus.screen in (systemui.SHADE, systemui.QUICK_SETTINGS):
+            if phone.stacks.in_focus.screen in (systemui.SHADE, systemui.QUICK_SETTINGS):
                 phone.close_page()
         case "get-status-icons":
             context.lines(("wifi", "mobile", "battery", "clock"))
@@ -326,8 +328,8 @@ def app_operations(context: Context, arguments: list[str]) -> int:
             if len(words) < 4 or words[3] not in ("allow", "ignore", "deny", "default", "foreground"):
                 context.err("Error: Invalid mode" if len(words) > 3 else "Error: Mode not specified.")
                 return 255
-            if len(kept) < 2000:
-                kept[(words[1], words[2])] = words[3]
+            if len(kept) < _MOST_KEPT:
+                kept[(words[1], words[2][:_LONGEST_KEPT])] = words[3]
             return 0
         shown = [f"{operation}: {mode}" for (name, operation), mode in sorted(kept.items()) if name == words[1]]
         if len(words) > 2:
@@ -350,8 +352,8 @@ def device_config(context: Context, arguments: list[str]) -> int:
     if verb == "get" and len(rest) == 2:
         context.line(kept.get((rest[0], rest[1]), "null"))
     elif verb == "put" and len(rest) >= 3:
-        if len(kept) < 2000:
-            kept[(rest[0], rest[1])] = rest[2]
+        if len(kept) < _MOST_KEPT:
+            kept[(rest[0][:_LONGEST_KEPT], rest[1][:_LONGEST_KEPT])] = rest[2][:_LONGEST_KEPT]
     elif verb == "delete" and len(rest) == 2:
         gone = kept.pop((rest[0], rest[1]), None) is not None
         context.line(f"{'Successfully deleted' if gone else 'Failed to delete'} {rest[1]} from {rest[0]}")
@@ -460,7 +462,7 @@ DEVICE_COMMANDS: Mapping[str, Command] = MappingProxyType(
         "media": Command(_media, toybox=False),
         "reboot": Command(_reboot, toybox=False),
         "run-as": Command(_refused, toybox=False),
-        "screencap": Command(_screencap, toybox=False),
+        "screencap": Command(_screencap, toybox=False, work=WORK_PER_TURN),
         "screenrecord": Command(_screenrecord, toybox=False),
         "sendevent": Command(_sendevent, toybox=False),
         "service": Command(_service, toybox=False),

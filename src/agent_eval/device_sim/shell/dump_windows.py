@@ -35,7 +35,8 @@ def _user(context: Context, package: str) -> str:
 
 
 def _process_mark(context: Context, package: str) -> str:
-    return f"ProcessRecord{{{activities.token(package)} {pid_of(package)}:{package}/{_user(context, package)}}}"
+    process = f"{pid_of(context.phone, package)}:{package}/{_user(context, package)}"
+    return f"ProcessRecord{{{activities.token(package)} {process}}}"
 
 
 def _task_mark(context: Context, record: activities.Record) -> str:
@@ -75,7 +76,7 @@ def _windows(context: Context, *, whole: bool) -> Iterator[str]:
         yield f"  Window #{place} Window{{{activities.token(name)} u0 {name}}}:"
         task, mark = activities.task_of(context.system, package), activities.token(package)
         user = _user(context, package)
-        yield f"    mDisplayId=0 rootTaskId={task} mSession=Session{{{mark} {pid_of(package)}:{user}}}"
+        yield f"    mDisplayId=0 rootTaskId={task} mSession=Session{{{mark} {pid_of(context.phone, package)}:{user}}}"
         yield f"    mOwnerUid={_uid(context, package)} showForAllUsers=false package={package} appop=NONE"
         yield f"    Requested w={display.width} h={display.height} mLayoutSeq=42"
         yield f"    isOnScreen={flag(is_on(context))}\n    isVisible={flag(is_on(context) and place < 5)}"
@@ -175,7 +176,7 @@ def _activities(context: Context) -> Iterator[str]:
 
 def _task(context: Context, record: activities.Record) -> Iterator[str]:
     display = context.phone.display
-    pid = pid_of(record.package)
+    pid = pid_of(context.phone, record.package)
     yield f"TASK {record.package} id={record.task} userId=0 displayId=0(type=INTERNAL)"
     yield f"  ACTIVITY {record.name} {activities.token(record.name)} pid={pid} userId=0"
     yield f"    Local Activity {activities.token(record.name)} State:"
@@ -214,7 +215,7 @@ def _processes(context: Context) -> Iterator[str]:
     for name in (*context.phone.running, keyboard.PACKAGE):
         is_front = front is not None and front.package == name
         state = "fg     TOP" if is_front else "cch    CAC"
-        yield f"    Proc # 0: {state} LCM trm: 0 {pid_of(name)}:{name}/{_user(context, name)}"
+        yield f"    Proc # 0: {state} LCM trm: 0 {pid_of(context.phone, name)}:{name}/{_user(context, name)}"
     if front is not None:
         yield f"  mTopApp={front.package}"
 

@@ -340,7 +340,11 @@ def _meminfo(context: Context, words: Sequence[str]) -> int:
     context.line("Applications Memory Usage (in Kilobytes):")
     context.line(f"Uptime: {uptime} Realtime: {uptime}")
     if names:
-        running = {**{name: pid_of(name) for name in context.phone.running}, "system": 610, "system_server": 610}
+        running = {
+            **{name: pid_of(context.phone, name) for name in context.phone.running},
+            "system": 610,
+            "system_server": 610,
+        }
         pid = running.get(names[0]) or next((number for number in running.values() if str(number) == names[0]), 0)
         if not pid:
             context.line(f"No process found for: {names[0]}")
@@ -359,7 +363,7 @@ def _meminfo(context: Context, words: Sequence[str]) -> int:
         )
         return 0
     context.line("\nTotal PSS by process:")
-    context.lines(f"    62,180K: {name} (pid {pid_of(name)})" for name in context.phone.running)
+    context.lines(f"    62,180K: {name} (pid {pid_of(context.phone, name)})" for name in context.phone.running)
     context.line(
         f"\nTotal RAM: {system_files.MEMORY_KB:,}K (status normal)\n Free RAM: 1,893,440K\n Used RAM: 2,026,560K"
     )
@@ -370,7 +374,9 @@ def _cpuinfo(context: Context, words: Sequence[str]) -> int:
     del words
     context.line("Load: 0.42 / 0.37 / 0.31\nCPU usage from 60000ms to 0ms ago:")
     context.line("  1.2% 610/system_server: 0.8% user + 0.4% kernel")
-    context.lines(f"  0.3% {pid_of(name)}/{name}: 0.2% user + 0.1% kernel" for name in context.phone.running)
+    context.lines(
+        f"  0.3% {pid_of(context.phone, name)}/{name}: 0.2% user + 0.1% kernel" for name in context.phone.running
+    )
     context.line("2.1% TOTAL: 1.3% user + 0.8% kernel")
     return 0
 
@@ -464,7 +470,7 @@ def _graphics(context: Context, words: Sequence[str]) -> int:
         return 0
     for name in running:
         context.line(
-            f"** Graphics info for pid {pid_of(name)} [{name}] **\n"
+            f"** Graphics info for pid {pid_of(context.phone, name)} [{name}] **\n"
             "\nTotal frames rendered: 120\nJanky frames: 2 (1.67%)"
         )
         context.line("50th percentile: 5ms\n90th percentile: 9ms\n95th percentile: 12ms\n99th percentile: 18ms")
@@ -655,4 +661,4 @@ def _everything(context: Context) -> int:
     return 0
 
 
-DUMPSYS: Mapping[str, Command] = MappingProxyType({"dumpsys": Command(_dumpsys, toybox=False)})
+DUMPSYS: Mapping[str, Command] = MappingProxyType({"dumpsys": Command(_dumpsys, toybox=False, work=100)})

@@ -17,6 +17,10 @@ from agent_eval.device_sim.shell.wildcards import Run
 
 LONGEST = 1 << 20
 """Characters in one argument or variable; more is refused."""
+MOST_VARIABLES, MOST_TEXT = 5000, 16 << 20
+"""Variables of one shell, and characters in all of them."""
+_SMALL = 1024
+"""Characters of a value for which nobody counts those of all others."""
 
 
 class ExpansionError(Exception):
@@ -96,6 +100,10 @@ class Scope:
         if name in self.read_only:
             raise ExpansionError(f"{name}: is read only")
         if len(value) > LONGEST:
+            raise ExpansionError(f"{name}: value too long")
+        if name not in self.variables and len(self.variables) >= MOST_VARIABLES:
+            raise ExpansionError(f"{name}: too many variables")
+        if len(value) > _SMALL and sum(map(len, self.variables.values())) + len(value) > MOST_TEXT:
             raise ExpansionError(f"{name}: value too long")
         self.variables[name] = value
 
@@ -260,7 +268,12 @@ def _slice(value: str, bounds: str, scope: Scope) -> str:
 def _without(value: str, operator: str, operand: Sequence[Part], scope: Scope) -> str:
     if operator in ("/", "//"):
         old, _, new = single(operand, scope).partition("/")
-        return value.replace(old, new, -1 if operator == "//" else 1) if old else value
+        if not old:
+            return value
+        count = value.count(old) if operator == "//" else 1
+        if len(value) + count * (len(new) - len(old)) > LONGEST:
+            raise ExpansionError("argument too long")
+        return value.replace(old, new, count)
     wanted = pattern(operand, scope)
     if operator in ("#", "##"):
         found = wildcards.ends(wanted, value)

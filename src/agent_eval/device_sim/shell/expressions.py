@@ -14,8 +14,14 @@ from typing import NamedTuple
 from agent_eval.device_sim.patterns import Effort, Pattern, PatternError, compile_pattern
 
 LONGEST_PATTERN = 1000
+MOST_EFFORT = 2_000_000
+"""Steps of the linear matcher that all searches of one command may take; about a second."""
+_MOST_QUICK = 200_000_000
+"""Worst case of all searches of one pattern by Python's matcher."""
 _MOST_STEPS = 300_000
 """Worst case of one search by Python's backtracking matcher."""
+_MOST_CHOICES = 17
+"""Of so many, even a text of two characters has a worse case."""
 _CLASSES = {
     "alpha": "a-zA-Z", "digit": "0-9", "alnum": "a-zA-Z0-9", "upper": "A-Z", "lower": "a-z", "space": r"\s",
     "blank": r" \t", "punct": r"!-/:-@\[-`{-~", "xdigit": "0-9A-Fa-f", "print": " -~", "graph": "!-~",
@@ -61,7 +67,14 @@ class Expression:
     """
 
     def __init__(
-        self, pattern: str, *, extended: bool = False, any_case: bool = False, fixed: bool = False, around: str = ""
+        self,
+        pattern: str,
+        *,
+        extended: bool = False,
+        any_case: bool = False,
+        fixed: bool = False,
+        around: str = "",
+        effort: Effort | None = None,
     ) -> None:
         if len(pattern) > LONGEST_PATTERN:
             raise BadExpression("pattern too long")
@@ -79,7 +92,8 @@ class Expression:
         self._linear: Pattern | None = None
         self._text = text
         self._any_case = any_case
-        self._effort = Effort(4_000_000)
+        self._effort = effort or Effort(MOST_EFFORT)
+        self._quick_left = _MOST_QUICK
 
     def search(self, text: str, start: int = 0, *, groups: bool = False) -> Found | None:
         """Return the first match from a place on.
@@ -107,7 +121,11 @@ class Expression:
     def _is_quick(self, length: int) -> bool:
         if not self._rewritten.choices:
             return True
-        return not self._rewritten.nested and max(length, 2) ** (self._rewritten.choices + 1) <= _MOST_STEPS
+        if self._rewritten.nested or self._rewritten.choices > _MOST_CHOICES:
+            return False
+        worst = max(length, 2) ** (self._rewritten.choices + 1)
+        self._quick_left -= worst
+        return worst <= _MOST_STEPS and self._quick_left >= 0
 
 
 def _escaped(text: str) -> str:

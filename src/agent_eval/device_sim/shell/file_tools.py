@@ -13,6 +13,7 @@ from typing import NamedTuple
 from agent_eval.device_sim.files import MOST_BYTES, SHARED, FileProblem, Stat
 from agent_eval.device_sim.shell.context import Command, Context, Options, UsageError, options, to_number
 from agent_eval.device_sim.shell.process import Steps, read_all
+from agent_eval.device_sim.shell.text_tools import filled
 from agent_eval.device_sim.shell.wildcards import name_matches
 
 _LINKS = {"/sdcard": "/storage/self/primary", "/mnt/sdcard": "/storage/self/primary",
@@ -375,7 +376,8 @@ def _mktemp(context: Context, arguments: list[str]) -> int:
     name = found.rest[0] if found.rest else "tmp.XXXXXX"
     folder = found.value("p") or ("" if found.rest else "/data/local/tmp")
     mark = f"{context.system.new_pid():06d}"
-    path = posixpath.join(folder, re.sub("X+$", mark, name))
+    bare = name.rstrip("X")
+    path = posixpath.join(folder, bare + mark if bare != name else name)
     if "u" not in found.flags:
         if "d" in found.flags:
             context.files.make_folder(context.path(path))
@@ -642,8 +644,8 @@ _Check = Callable[[str, str], bool]
 """Path as shown, and whole path."""
 
 
-def _joined(join: Callable[[Iterable[bool]], bool], left: _Check, right: _Check) -> _Check:
-    return lambda shown, whole: join(check(shown, whole) for check in (left, right))
+def _joined(join: Callable[[Iterable[bool]], bool], checks: list[_Check]) -> _Check:
+    return checks[0] if len(checks) == 1 else lambda shown, whole: join(check(shown, whole) for check in checks)
 
 
 def _kept(paths: list[str], path: str) -> bool:
@@ -661,7 +663,7 @@ class _Find:
         self._context = context
         self._words = words
         self._at = 0
-        self._depth = 0
+        self._depth = self._tests = 0
         self.least, self.most = 0, 1000
         self.acts = False
         self.commands: list[tuple[list[str], list[str], bool]] = []
@@ -679,19 +681,19 @@ class _Find:
         return self._words[self._at] if self._at < len(self._words) else ""
 
     def _either(self) -> _Check:
-        found = self._both()
+        checks = [self._both()]
         while self._peek() in ("-o", "-or"):
             self._at += 1
-            found = _joined(any, found, self._both())
-        return found
+            checks.append(self._both())
+        return _joined(any, checks)
 
     def _both(self) -> _Check:
-        found = self._one()
+        checks = [self._one()]
         while self._peek() and self._peek() not in ("-o", "-or", ")"):
             if self._peek() in ("-a", "-and"):
                 self._at += 1
-            found = _joined(all, found, self._one())
-        return found
+            checks.append(self._one())
+        return _joined(all, checks)
 
     def _value(self) -> str:
         self._at += 1
@@ -701,8 +703,14 @@ class _Find:
 
     def _one(self) -> _Check:
         self._depth += 1
-        if self._depth > 200:
+        self._tests += 1
+        if self._depth > 20 or self._tests > 200:
             raise UsageError("too many tests")
+        found = self._test()
+        self._depth -= 1
+        return found
+
+    def _test(self) -> _Check:
         word = self._value()
         files = self._context.files
         if word in ("!", "-not"):
@@ -834,14 +842,16 @@ def _execute(context: Context, find: _Find, code: int) -> Steps:
     for words, matched, at_once in find.commands:
         calls = [matched] if at_once and matched else [[path] for path in matched] if not at_once else []
         for paths in calls:
-            context.shell.host.count()
-            filled: list[str] = []
+            turn = context.shell.host.count()
+            if turn is not None:
+                yield turn
+            command: list[str] = []
             for word in words:
                 if word == "{}":
-                    filled.extend(paths)
+                    command.extend(paths)
                 else:
-                    filled.append(word.replace("{}", paths[0]))
-            yield from context.shell.call(filled[0], filled[1:], context.io)
+                    command.append(filled(word, "{}", paths[0]))
+            yield from context.shell.call(command[0], command[1:], context.io)
     return code
 
 
@@ -855,9 +865,9 @@ FILE_TOOLS: Mapping[str, Command] = MappingProxyType(
         "dd": Command(_dd, "[if=FILE] [of=FILE] [ibs=N] [obs=N] [bs=N] [count=N] [skip=N] [seek=N]"),
         "df": Command(_df, "[-HPkhia] [-t type] [FILESYSTEM...]"),
         "dirname": Command(_dirname, "PATH..."),
-        "du": Command(_du, "[-d N] [-askxHLlmc] [FILE...]"),
+        "du": Command(_du, "[-d N] [-askxHLlmc] [FILE...]", work=100),
         "file": Command(_file, "[-bhLs] [FILE...]"),
-        "find": Command(_find, "[-HL] [DIR...] [<options>]"),
+        "find": Command(_find, "[-HL] [DIR...] [<options>]", work=100),
         "ln": Command(_ln, "[-sfnv] [-t DIR] [FROM...] TO"),
         "ls": Command(_ls, "[-ACHLRSZacdfhiklmnpqrstuxw1] [--color[=auto]] [FILE...]"),
         "mkdir": Command(_mkdir, "[-vp] [-m MODE] [DIR...]"),

@@ -11,6 +11,8 @@ from agent_eval.device_sim.shell.context import Command, Context
 _SOURCES = ("touchscreen", "keyboard", "dpad", "gamepad", "touchpad", "mouse", "stylus", "touchnavigation", "joystick",
             "trackball", "rotaryencoder")  # fmt: skip
 _SWIPE_MS, _LONGEST_MS = 300, 600_000
+_MOST_KEYS, _WORK_PER_KEY = 1000, 40
+"""Keys that one command presses, and what each costs (see ``process.WORK_PER_TURN``)."""
 _TYPED: Mapping[int, str] = MappingProxyType(
     {
         17: "*", 18: "#", 55: ",", 56: ".", 62: " ", 68: "`", 69: "-", 70: "=", 71: "[", 72: "]", 73: "\\", 74: ";",
@@ -100,9 +102,12 @@ def _key(context: Context, arguments: Sequence[str]) -> None:
             held = True
         elif not word.startswith("--"):
             words.append(word)
+    if not 0 < len(words) <= _MOST_KEYS:
+        raise ValueError(f"{len(words)} keys")
     codes = [code_of(word) for word in words]
-    if not codes or None in codes:
+    if None in codes:
         raise ValueError(words)
+    context.shell.host.spend(len(codes) * _WORK_PER_KEY)
     for code in codes:
         if code is not None:
             _press(context, code, held=held)
@@ -150,7 +155,7 @@ def _motion(context: Context, arguments: Sequence[str]) -> None:
     actions = {"DOWN": 0, "UP": 1, "MOVE": 2, "CANCEL": 3}
     action = actions[arguments[0].upper()]
     x, y = (0.0, 0.0) if action == 3 and len(arguments) < 3 else _points(arguments[1:], 2)
-    context.phone.touch(action, x, y)
+    context.phone.fingers.touch(action, x, y)
 
 
 def _center(context: Context, _: Sequence[str]) -> None:
@@ -214,4 +219,4 @@ def input_command(context: Context, arguments: list[str]) -> int:
     return 0
 
 
-INPUT: Mapping[str, Command] = MappingProxyType({"input": Command(input_command, toybox=False)})
+INPUT: Mapping[str, Command] = MappingProxyType({"input": Command(input_command, toybox=False, work=40)})

@@ -50,6 +50,7 @@ from agent_eval.device_sim.shell.process import (
     BrokenPipe,
     Done,
     Killed,
+    NextTurn,
     Pipe,
     Running,
     Sink,
@@ -65,8 +66,12 @@ if TYPE_CHECKING:
 
 SHELL = "/system/bin/sh"
 FOLDERS_OF_COMMANDS = ("/system/bin", "/system/xbin", "/vendor/bin", "/product/bin", "/bin")
-_DEEPEST = 24
-"""Shells, functions and substitutions inside one another."""
+_DEEPEST = 500
+"""Calls of Python that commands inside one another may take: half of what the interpreter of this program allows."""
+_PER_CALL, _PER_COMPOUND = 10, 7
+"""The most of them that lie between a command and one that it runs, and between a compound command and those in it."""
+_LONGEST_ARGUMENTS = 4 << 20
+"""Characters that the words of one command may become."""
 _LONGEST_TEXT = 1 << 16
 """Characters of one command that is typed over several lines."""
 _WILD = frozenset("*?[~")
@@ -85,12 +90,16 @@ class Host(Protocol):
         """Tell whether a sink leads to whoever opened the session."""
         ...
 
-    def count(self) -> None:
-        """Take note that one more command is run.
+    def count(self) -> NextTurn | None:
+        """Take note that one more command is run; return what it has to wait for first, if this turn's work is done.
 
         Raises:
             Killed: too many ran without waiting for anything.
         """
+        ...
+
+    def spend(self, work: int) -> None:
+        """Take note of work beyond that of a simple command."""
         ...
 
     def wake(self) -> object:
@@ -133,6 +142,8 @@ class _FileSink:
         self._files = files
         self._path = path
         self._held = bytearray()
+        self.moved = 0
+        """Bytes that were moved, those that were there before among them."""
         if not append or not files.exists(path):
             files.write(path, b"")
 
@@ -146,6 +157,8 @@ class _FileSink:
             held = bytes(self._held)
             self._held.clear()
             self._files.append(self._path, held)
+            found = self._files.stat(self._path)
+            self.moved += found.size if found is not None else 0
 
 
 class _Redirected(NamedTuple):
@@ -313,7 +326,11 @@ class Interpreter:
         return task
 
     def _alone(self, command: Tree, io: Io) -> Steps:
-        yield from self._command(command, io)
+        try:
+            yield from self._command(command, io)
+        except ExpansionError as error:
+            io.err(f"{self.scope.name}: {error}\n".encode())
+            self.scope.status = 1
         return self.scope.status
 
     def _background(self, item: Item, io: Io) -> None:
@@ -357,31 +374,35 @@ class Interpreter:
             self._finish(redirected, io)
 
     def _compound(self, command: Group | If | While | For | Case, io: Io) -> Generator[Wait, None, None]:
-        match command:
-            case Group():
-                if command.subshell:
-                    yield from self._subshell(command.body, io)
-                else:
-                    yield from self.script(command.body, io)
-            case If():
-                yield from self._if(command, io)
-            case While():
-                yield from self._while(command, io)
-            case For():
-                yield from self._for(command, io)
-            case Case():
-                yield from self._case(command, io)
+        self._go_deeper(_PER_COMPOUND)
+        try:
+            match command:
+                case Group():
+                    if command.subshell:
+                        yield from self._subshell(command.body, io)
+                    else:
+                        yield from self.script(command.body, io)
+                case If():
+                    yield from self._if(command, io)
+                case While():
+                    yield from self._while(command, io)
+                case For():
+                    yield from self._for(command, io)
+                case Case():
+                    yield from self._case(command, io)
+        finally:
+            self._depth -= _PER_COMPOUND
 
     def _subshell(self, script: Script, io: Io) -> Generator[Wait, None, None]:
-        self._check_depth()
-        shell = Interpreter(self.host, self.scope.copy(), self._depth + 1)
+        shell = Interpreter(self.host, self.scope.copy(), self._depth)
         shell.task = self.task
         shell._conditions = self._conditions
         self.scope.status = yield from shell.whole(shell.script(script, io))
 
-    def _check_depth(self) -> None:
-        if self._depth >= _DEEPEST:
+    def _go_deeper(self, calls: int) -> None:
+        if self._depth + calls > _DEEPEST:
             raise ExpansionError("nested too deeply")
+        self._depth += calls
 
     def _condition(self, script: Script, io: Io) -> Generator[Wait, None, bool]:
         self._conditions += 1
@@ -403,7 +424,9 @@ class Interpreter:
     def _while(self, command: While, io: Io) -> Generator[Wait, None, None]:
         status = 0
         while True:
-            self.host.count()
+            turn = self.host.count()
+            if turn is not None:
+                yield turn
             if (yield from self._condition(command.condition, io)) == command.until:
                 break
             if not (yield from self._round(command.body, io)):
@@ -417,7 +440,9 @@ class Interpreter:
             words = yield from self._arguments(command.words, io)
         self.scope.status = 0
         for word in words:
-            self.host.count()
+            turn = self.host.count()
+            if turn is not None:
+                yield turn
             self.scope.assign(command.name, word)
             if not (yield from self._round(command.body, io)):
                 break
@@ -447,14 +472,17 @@ class Interpreter:
 
     def _arguments(self, words: Iterable[Word], io: Io) -> Generator[Wait, None, list[str]]:
         out: list[str] = []
+        size = 0
         for word in words:
             part = word[0] if len(word) == 1 else None
             if isinstance(part, Text) and (part.quoted or not _WILD & set(part.text)):
                 out.append(part.text)
                 continue
             resolved = yield from self._resolve(word, io)
-            out.extend(fields(resolved, self.scope, self.system.files))
-            if len(out) > wildcards.MOST_NAMES * 4:
+            found = fields(resolved, self.scope, self.system.files)
+            out.extend(found)
+            size += sum(map(len, found))
+            if len(out) > wildcards.MOST_NAMES * 4 or size > _LONGEST_ARGUMENTS:
                 raise ExpansionError("Argument list too long")
         return out
 
@@ -477,11 +505,14 @@ class Interpreter:
         return tuple(out)
 
     def _substitute(self, script: Script, io: Io) -> Generator[Wait, None, str]:
-        self._check_depth()
+        self._go_deeper(_PER_CALL)
         pipe = Pipe()
-        shell = Interpreter(self.host, self.scope.copy(), self._depth + 1)
+        shell = Interpreter(self.host, self.scope.copy(), self._depth)
         shell.task = self.task
-        self.scope.status = yield from shell.whole(shell.script(script, io._replace(out=pipe.write)))
+        try:
+            self.scope.status = yield from shell.whole(shell.script(script, io._replace(out=pipe.write)))
+        finally:
+            self._depth -= _PER_CALL
         return pipe.take().decode(errors="replace").replace("\x00", "").rstrip("\n")
 
     # ------------------------------------------------------------------ redirections
@@ -509,7 +540,7 @@ class Interpreter:
             text = word if kind == "<<" else word + "\n"
             streams[fd] = Pipe(text.encode(), ended=True)
             return ""
-        if kind in (">&", "<&") and (word.isdigit() or word == "-"):
+        if kind in (">&", "<&") and (word.isdecimal() or word == "-"):
             if word == "-":
                 streams[fd] = nothing() if fd == 0 else _nowhere
             elif int(word[:6]) not in streams:
@@ -552,12 +583,15 @@ class Interpreter:
             except FileProblem as problem:
                 io.err(f"{self.scope.name}: {problem}\n".encode())
                 self.scope.status = 1
+            self.host.spend(file.moved >> 16)
 
     # ------------------------------------------------------------------ simple commands
 
     def _simple(self, command: Simple, io: Io) -> Generator[Wait, None, None]:
         scope = self.scope
-        self.host.count()
+        turn = self.host.count()
+        if turn is not None:
+            yield turn
         redirected: _Redirected | None = None
         try:
             words = yield from self._arguments(command.words, io)
@@ -599,15 +633,16 @@ class Interpreter:
     ) -> Generator[Wait, None, int]:
         """Run one command by name, with variables that only it sees."""
         scope = self.scope
+        self._go_deeper(_PER_CALL)
         saved: dict[str, str | None] = {}
         lent: list[str] = []
-        for variable, value in (assigned or {}).items():
-            saved[variable] = scope.variables.get(variable)
-            scope.assign(variable, value)
-            if variable not in scope.exported:
-                scope.exported.add(variable)
-                lent.append(variable)
         try:
+            for variable, value in (assigned or {}).items():
+                saved[variable] = scope.variables.get(variable)
+                scope.assign(variable, value)
+                if variable not in scope.exported:
+                    scope.exported.add(variable)
+                    lent.append(variable)
             function = scope.functions.get(name)
             if function is not None:
                 return (yield from self._function(function, arguments, io))
@@ -621,6 +656,7 @@ class Interpreter:
                 return self.unknown(name, io)
             return (yield from self._run(command, name, arguments, io))
         finally:
+            self._depth -= _PER_CALL
             scope.exported.difference_update(lent)
             for variable, before in saved.items():
                 if before is None:
@@ -636,6 +672,7 @@ class Interpreter:
 
     def _run(self, command: Command, name: str, arguments: list[str], io: Io) -> Generator[Wait, None, int]:
         context = Context(self, io, name.rpartition("/")[2])
+        self.host.spend(command.work)
         try:
             if command.usage and arguments == ["--help"] and command.toybox:
                 context.line(f"usage: {context.name} {command.usage}".rstrip())
@@ -680,8 +717,6 @@ class Interpreter:
                 self.system.forget(process)
 
     def _function(self, body: Tree, arguments: list[str], io: Io) -> Generator[Wait, None, int]:
-        self._check_depth()
-        self._depth += 1
         before, self.scope.positional = self.scope.positional, arguments
         try:
             yield from self._command(body, io)
@@ -690,7 +725,6 @@ class Interpreter:
             return end.code
         finally:
             self.scope.positional = before
-            self._depth -= 1
 
     def _file(self, name: str, arguments: list[str], io: Io) -> Generator[Wait, None, int]:
         """Run a script by its path."""
@@ -709,14 +743,13 @@ class Interpreter:
 
     def fresh(self, name: str = SHELL, arguments: Iterable[str] = ()) -> Interpreter:
         """Return a new shell that knows only the exported variables of this one."""
-        self._check_depth()
         scope = self.scope.copy()
         scope.variables = {key: value for key, value in scope.variables.items() if key in scope.exported}
         scope.functions, scope.read_only = {}, set()
         scope.stop_on_failure = scope.trace = False
         scope.name, scope.positional = name, list(arguments)
         scope.pid = self.system.new_pid()
-        shell = Interpreter(self.host, scope, self._depth + 1)
+        shell = Interpreter(self.host, scope, self._depth)
         shell.task = self.task
         return shell
 
@@ -755,6 +788,6 @@ def _leads_elsewhere(item: Item) -> bool:
             return True
         if kind in (">", ">>"):
             targets[fd] = True
-        elif kind == ">&" and len(target) == 1 and isinstance(target[0], Text) and target[0].text.isdigit():
+        elif kind == ">&" and len(target) == 1 and isinstance(target[0], Text) and target[0].text.isdecimal():
             targets[fd] = targets.get(int(target[0].text), False)
     return len(item.first.commands) == 1 and targets.get(1, False) and targets.get(2, False)

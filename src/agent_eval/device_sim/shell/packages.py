@@ -38,9 +38,13 @@ class Package:
     enabled: bool = True
 
 
-def pid_of(package: str) -> int:
-    """Return the process number of an app: the same on every phone, so that runs are equal."""
-    return 1200 + sum(ord(character) * (place + 1) for place, character in enumerate(package)) % 20000
+def pid_of(phone: Phone, package: str) -> int:
+    """Return the process number of an app: equal on equal phones, and another one each time that it starts anew."""
+    return 1200 + _number_of(package) + 40000 * phone.restarts(package)
+
+
+def _number_of(package: str) -> int:
+    return sum(ord(character) * (place + 1) for place, character in enumerate(package)) % 20000
 
 
 class Packages:
@@ -87,7 +91,7 @@ class Packages:
             return "/system/framework/framework-res.apk"
         if system:
             return f"/system/app/{name.rpartition('.')[2]}/base.apk"
-        mark = f"{pid_of(name) * 2654435761 % 2**32:08x}"
+        mark = f"{(1200 + _number_of(name)) * 2654435761 % 2**32:08x}"
         return f"/data/app/~~{mark}==/{name}-{mark[::-1]}==/base.apk"
 
     def has(self, name: str) -> bool:

@@ -224,7 +224,12 @@ def _install_write(context: Context, words: list[str]) -> Generator[Wait, None, 
         content = yield from read_exactly(context.io.stdin, int(size))
     else:
         content = yield from read_all(context.io.stdin)
-    context.system.memory.install_sessions[number] = content
+    sessions = context.system.memory.install_sessions
+    sessions[number] = b""
+    if sum(map(len, sessions.values())) + len(content) > _LARGEST_APK:
+        context.err("Error: failed to write; not enough space")
+        return 1
+    sessions[number] = content
     context.line(f"Success: streamed {len(content)} bytes")
     return 0
 
@@ -424,7 +429,7 @@ def describe(context: Context, package: Package) -> list[str]:
         given = context.phone.state.get(f"permissions/{package.name}/{name}", "granted") == "granted"
         out.append(f"        android.permission.{name}: granted={str(given).lower()}, flags=[ USER_SET ]")
     if app is not None and package.name in context.phone.running:
-        out.append(f"    pid={pid_of(package.name)}")
+        out.append(f"    pid={pid_of(context.phone, package.name)}")
     return out
 
 
@@ -519,4 +524,4 @@ def package_command(context: Context, arguments: list[str]) -> int | Steps:
         return error.code
 
 
-PACKAGE_MANAGER: Mapping[str, Command] = MappingProxyType({"pm": Command(package_command, toybox=False)})
+PACKAGE_MANAGER: Mapping[str, Command] = MappingProxyType({"pm": Command(package_command, toybox=False, work=40)})

@@ -17,6 +17,8 @@ SIGNALS = {
 }  # fmt: skip
 HARMLESS = frozenset({0, 17, 18, 23, 28})
 """Signals that end nothing."""
+WORK_PER_TURN = 1000
+"""What a session does before others get their turn, in the cost of a simple command: some tens of milliseconds."""
 MOST_BUFFERED = 64 << 20
 """Bytes in one pipe; a writer that goes on is ended."""
 
@@ -174,7 +176,32 @@ class More:
         return len(self.pipe) != self.than or self.pipe.ended or self.pipe.end_marks > 0
 
 
-Wait = Input | More | Until | Sooner | Done | Forever
+class Turns:
+    """How often a session was let go on, which is how a task knows that others had their turn."""
+
+    def __init__(self) -> None:
+        self.taken = 0
+
+
+@dataclass(frozen=True, slots=True)
+class NextTurn:
+    """Everything else that wants to happen on the phone: a session that works for long goes on in turns."""
+
+    turns: Turns
+    asked: int
+    """The turn in which it was asked for."""
+
+    def ready(self, now_ms: int) -> bool:  # noqa: ARG002
+        """Tell whether it is a later turn."""
+        return self.turns.taken != self.asked
+
+
+Wait = Input | More | Until | Sooner | Done | Forever | NextTurn
+
+
+def rests(wait: Wait | None) -> bool:
+    """Tell whether a wait is only for the next turn, so that it ends without anything happening."""
+    return isinstance(wait, NextTurn) or (isinstance(wait, Sooner) and rests(wait.wait))
 
 
 def moment_of(wait: Wait | None) -> int | None:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 ADDRESS = "192.168.1.57"
 HARDWARE_ADDRESS = "02:15:b2:7a:3c:91"
 _COUNT = "[0-9]{1,9}"
+_MOST_NUMBERS, _MOST_SEPARATED = 1_000_000, 16 << 20
+"""Numbers that ``seq`` writes, and characters of what separates them."""
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -437,7 +439,8 @@ def _seq(context: Context, arguments: list[str]) -> int:
     scale = 10**digits
     numbers = [round(float(word) * scale) for word in found]
     first, step, last = ([scale, scale, *numbers], [numbers[0], scale, numbers[-1]], numbers)[len(numbers) - 1][-3:]
-    if step == 0 or (last - first) // step > 1_000_000:
+    count = (last - first) // step + 1 if step else 0
+    if not step or count > _MOST_NUMBERS or count * len(separator) > _MOST_SEPARATED:
         raise UsageError("too many numbers")
     values = range(first, last + (1 if step > 0 else -1), step)
     texts = [str(value) if not digits else f"{value / scale:.{digits}f}" for value in values]

@@ -193,7 +193,7 @@ def _filled(text: str, groups: tuple[str, ...]) -> str:
         if match[0] == "&":
             return groups[0]
         following = match[1]
-        if following.isdigit():
+        if following.isdecimal():
             return groups[int(following)] if int(following) < len(groups) else ""
         return {"n": "\n", "t": "\t"}.get(following, following)
 

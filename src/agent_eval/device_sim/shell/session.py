@@ -16,14 +16,18 @@ from agent_eval.device_sim.shell.process import (
     SIGHUP,
     SIGINT,
     SIGKILL,
+    WORK_PER_TURN,
     BrokenPipe,
     Killed,
+    NextTurn,
     Pipe,
     Running,
     Sink,
     Steps,
     Task,
+    Turns,
     moment_of,
+    rests,
 )
 from agent_eval.device_sim.streams import silent
 
@@ -62,6 +66,8 @@ class ShellSession:
         self._waiting_bytes = 0
         self._tasks: list[Task] = []
         self._left = MOST_COMMANDS
+        self._work = WORK_PER_TURN
+        self._turns = Turns()
         self._going = False
         self.out: Sink = self._write_out
         self.err: Sink = self._write_out if tty else self._write_err
@@ -81,6 +87,7 @@ class ShellSession:
         """Take bytes for the standard input."""
         if self.code is not None or self._input.ended:
             return
+        self._begin_turn()
         try:
             if self._tty:
                 self._type(data)
@@ -88,7 +95,7 @@ class ShellSession:
                 self._input.write(data)
         except BrokenPipe:
             self._end_all(SIGKILL)
-        self._go_on()
+        self._step_all()
 
     def close_input(self) -> None:
         """End the standard input."""
@@ -114,9 +121,16 @@ class ShellSession:
 
     @property
     def wake_ms(self) -> int | None:
-        """Virtual time at which something of this session wants to go on."""
+        """Virtual time at which something of this session wants to go on; now, when it only let others have a turn."""
+        if self.rests:
+            return self.system.phone.clock.now_ms
         moments = (moment_of(task.waits_for) for task in self._tasks if task.code is None)
         return min((moment for moment in moments if moment is not None), default=None)
+
+    @property
+    def rests(self) -> bool:
+        """Whether it has more to do at once, and only lets others have a turn."""
+        return any(rests(task.waits_for) for task in self._tasks if task.code is None)
 
     def resume(self) -> None:
         """Go on: the time has come."""
@@ -138,8 +152,8 @@ class ShellSession:
         """Tell whether a sink leads to whoever opened the session."""
         return sink is self.out or sink is self.err
 
-    def count(self) -> None:
-        """Take note that one more command is run.
+    def count(self) -> NextTurn | None:
+        """Take note that one more command is run; return what it has to wait for first, if this turn's work is done.
 
         Raises:
             Killed: too many ran without waiting for anything.
@@ -147,6 +161,12 @@ class ShellSession:
         self._left -= 1
         if self._left < 0:
             raise Killed(None, SIGKILL)
+        self._work -= 1
+        return NextTurn(self._turns, self._turns.taken) if self._work < 0 else None
+
+    def spend(self, work: int) -> None:
+        """Take note of work beyond that of a simple command."""
+        self._work -= work
 
     def wake(self) -> None:
         """Go on because another process signalled one of this session's."""
@@ -157,11 +177,21 @@ class ShellSession:
     # ------------------------------------------------------------------ inside
 
     def _go_on(self) -> None:
-        """Step every task until all wait."""
+        """Step every task until all wait, if only for the next turn."""
+        if not self._going:
+            self._begin_turn()
+            self._step_all()
+
+    def _begin_turn(self) -> None:
+        self._turns.taken += 1
+        self._work = WORK_PER_TURN
+
+    def _step_all(self) -> None:
         if self._going:
             return
         self._going = True
-        self._left = MOST_COMMANDS
+        if not self.rests:
+            self._left = MOST_COMMANDS
         clock = self.system.phone.clock
         try:
             moved = True
@@ -219,7 +249,7 @@ class ShellSession:
                     self._write_out(b"\n")
                     self._input.write(bytes(self._typed) + b"\n")
                     self._typed.clear()
-                    self._go_on()  # the echo of what is typed ahead comes when it is read
+                    self._step_all()  # the echo of what is typed ahead comes when it is read
                 case 8 | 127:
                     if self._typed:
                         while self._typed and self._typed.pop() & 0xC0 == 0x80:
@@ -230,14 +260,14 @@ class ShellSession:
                     self._typed.clear()
                     if self._main.code is None:
                         self._main.interrupt = Killed(None, SIGINT)
-                        self._go_on()
+                        self._step_all()
                 case 4:
                     if self._typed:
                         self._input.write(bytes(self._typed))
                         self._typed.clear()
                     else:
                         self._input.end_marks += 1
-                        self._go_on()
+                        self._step_all()
                 case 21:
                     self._write_out(b"\b \b" * len(self._typed.decode(errors="replace")))
                     self._typed.clear()

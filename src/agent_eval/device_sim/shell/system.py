@@ -7,7 +7,6 @@ phone is reset. Knows no transport.
 from __future__ import annotations
 
 import hashlib
-from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -25,6 +24,7 @@ from agent_eval.device_sim.shell.session import ADBD_PID, ShellSession
 from agent_eval.device_sim.shell.system_files import provide
 from agent_eval.device_sim.shell.table import COMMANDS
 from agent_eval.device_sim.streams import Stream, silent
+from agent_eval.device_sim.tally import Tally
 
 _FIRST_PID = 22000
 """Above every process number of an app."""
@@ -89,7 +89,7 @@ class System:
         """What programs on the phone can put behind a port."""
         self.on_restart: Callable[[], object] = silent
         """Set by the transport; called when something on the phone restarts it."""
-        self.unknown: Counter[str] = Counter()
+        self.unknown = Tally()
         """Commands asked for that this phone does not have, and how often."""
         self.commands: Mapping[str, Command] = COMMANDS
         self._running: dict[int, Running] = {}
@@ -118,6 +118,8 @@ class System:
 
         What waits for longer than ``limit_s`` virtual seconds, or for something that cannot come, is hung up.
         """
+        while any(session.rests for session in self._daemons):
+            self.resume()
         session = self.open_session(line)
         if session.code is None:
             if stdin:
@@ -149,7 +151,9 @@ class System:
         """Return what runs, by process number."""
         own = [Process(p.pid, p.parent, p.user, p.name, p.line) for p in self._running.values()]
         apps = [
-            Process(pid_of(name), 320, self.packages.user_of(name), name, name, self.packages.debuggable(name))
+            Process(
+                pid_of(self.phone, name), 320, self.packages.user_of(name), name, name, self.packages.debuggable(name)
+            )
             for name in dict.fromkeys((*self.phone.running, keyboard.PACKAGE))
         ]
         return sorted((*_ALWAYS, *apps, *own), key=lambda process: process.pid)
@@ -199,6 +203,8 @@ class System:
     @property
     def wake_ms(self) -> int | None:
         """Virtual time at which a process that outlived its session wants to go on."""
+        if not self._daemons:
+            return None
         return min((wake for session in self._daemons if (wake := session.wake_ms) is not None), default=None)
 
     def resume(self) -> None:
@@ -272,8 +278,8 @@ class System:
 
     def count_unknown(self, name: str) -> None:
         """Take note of a command that this phone does not have."""
-        self.unknown[name[:64]] += 1
-        self.phone.events.add_gap(f"shell: {name[:64]}")
+        self.unknown.note(name)
+        self.phone.events.add_gap(f"shell: {name}")
 
     def _go_on_in_background(self) -> None:
         if self._daemons:

@@ -10,11 +10,17 @@ from collections.abc import Callable, Generator, Iterable, Mapping
 from types import MappingProxyType
 
 from agent_eval.device_sim.files import FileProblem
+from agent_eval.device_sim.patterns import Effort
 from agent_eval.device_sim.shell.context import Command, Context, Options, UsageError, options, to_number
-from agent_eval.device_sim.shell.expressions import BadExpression, Expression
+from agent_eval.device_sim.shell.expressions import MOST_EFFORT, BadExpression, Expression
 from agent_eval.device_sim.shell.process import Steps, Wait, read_some
 
-_MOST_LINES = 1_000_000
+_ENDLESS = 1_000_000
+"""More lines or columns than anything here has."""
+MOST_TEXT, MOST_LINES = 4 << 20, 250_000
+"""Bytes and lines of a text that is worked on line by line or letter by letter; a phone takes any number."""
+_LONGEST_WORD = 1 << 20
+"""Characters that ``xargs`` makes of one word."""
 _MOST_DUMPED = 1 << 19
 """Bytes that ``xxd`` and ``od`` write out; a phone takes any number, but then it is not all done in one step."""
 
@@ -51,11 +57,15 @@ class _Inputs:
 
 
 def _text(data: bytes) -> str:
+    if len(data) > MOST_TEXT:
+        raise UsageError("File too large")
     return data.decode("utf-8", "replace")
 
 
 def _lines(data: bytes) -> list[str]:
     text = _text(data)
+    if data.count(b"\n") > MOST_LINES:
+        raise UsageError("File too large")
     lines = text.split("\n")
     if lines and not lines[-1]:
         lines.pop()
@@ -174,13 +184,22 @@ def _wc(context: Context, arguments: list[str]) -> Steps:
         content = yield from inputs.read(path)
         if content is None:
             continue
-        counts = {"l": content.count(b"\n"), "w": len(content.split()), "c": len(content), "m": len(_text(content))}
-        row = [counts[kind] for kind in kinds]
+        row = [_COUNTS[kind](content) for kind in kinds]
         totals = [total + count for total, count in zip(totals, row, strict=True)]
         context.line(_count_row(row, path if found.rest else ""))
     if len(inputs.paths) > 1:
         context.line(_count_row(totals, "total"))
     return inputs.code
+
+
+_COUNTS: Mapping[str, Callable[[bytes], int]] = MappingProxyType(
+    {
+        "l": lambda data: data.count(b"\n"),
+        "w": lambda data: sum(1 for _ in re.finditer(rb"\S+", data)),
+        "c": len,
+        "m": lambda data: len(_text(data)),
+    }
+)
 
 
 def _count_row(counts: list[int], name: str) -> str:
@@ -213,8 +232,9 @@ def _grep(context: Context, arguments: list[str]) -> Steps:
     fixed = "F" in found.flags or context.name == "fgrep"
     around = "line" if "x" in found.flags else "word" if "w" in found.flags else ""
     try:
+        effort = Effort(MOST_EFFORT)
         expressions = [
-            Expression(line, extended=extended, any_case="i" in found.flags, fixed=fixed, around=around)
+            Expression(line, extended=extended, any_case="i" in found.flags, fixed=fixed, around=around, effort=effort)
             for pattern in patterns
             for line in pattern.split("\n")
         ]
@@ -260,7 +280,7 @@ def _grep_lines(
     context: Context, found: Options, expressions: list[Expression], lines: list[str], path: str, *, named: bool
 ) -> bool:
     flags = found.flags
-    limit = found.number("m", _MOST_LINES)
+    limit = found.number("m", _ENDLESS)
     before, after = found.number("B", found.number("C", 0)), found.number("A", found.number("C", 0))
     prefix = f"{path}:" if named else ""
     out: list[str] = []
@@ -351,7 +371,7 @@ def _ranges(text: str) -> list[tuple[int, int]]:
         if match is None or not (match[1] or match[3]):
             raise UsageError(f"bad {text[:40]}")
         first = int(match[1] or 1)
-        out.append((first, int(match[3] or _MOST_LINES) if match[2] else first))
+        out.append((first, int(match[3] or _ENDLESS) if match[2] else first))
     return out
 
 
@@ -500,6 +520,17 @@ def _tee(context: Context, arguments: list[str]) -> Steps:
     return code
 
 
+def filled(word: str, mark: str, text: str) -> str:
+    """Return a word with a text in place of each mark.
+
+    Raises:
+        UsageError: it would be too long.
+    """
+    if word.count(mark) * len(text) > _LONGEST_WORD:
+        raise UsageError("Argument list too long")
+    return word.replace(mark, text)
+
+
 def _xargs(context: Context, arguments: list[str]) -> Steps:
     found = options(arguments, "0optr", "nIiLPs", mixed=False)
     data = yield from context.input()
@@ -513,16 +544,18 @@ def _xargs(context: Context, arguments: list[str]) -> Steps:
             match[1] or match[2] or match[3] for match in re.finditer(r"'([^']*)'|\"([^\"]*)\"|(\S+)", _text(data))
         ]
     words = found.rest or ["echo"]
+    size = max(found.number("n", len(items) or 1), 1)
     if replace:
-        batches = [[word.replace(replace, item) for word in words] for item in items]
+        batches = ([filled(word, replace, item) for word in words] for item in items)
+    elif items:
+        batches = ([*words, *items[start : start + size]] for start in range(0, len(items), size))
     else:
-        size = max(found.number("n", len(items) or 1), 1)
-        batches = [[*words, *items[start : start + size]] for start in range(0, len(items), size)] or (
-            [] if "r" in found.flags else [words]
-        )
+        batches = (batch for batch in ([] if "r" in found.flags else [words]))
     code = 0
     for batch in batches:
-        context.shell.host.count()
+        turn = context.shell.host.count()
+        if turn is not None:
+            yield turn
         if (yield from context.shell.call(batch[0], batch[1:], context.io)):
             code = 123
     return code
@@ -610,7 +643,7 @@ def _base64(context: Context, arguments: list[str]) -> Steps:
     if content is None:
         return inputs.code
     if "d" in found.flags:
-        kept = bytes(byte for byte in content if byte not in b" \r\n\t")
+        kept = content.translate(None, b" \r\n\t")
         try:
             context.out(base64.b64decode(kept + b"=" * (-len(kept) % 4), validate=True))
         except binascii.Error:

@@ -103,5 +103,5 @@ def _serve(context: Context, port: int) -> Steps:
 
 
 UIAUTOMATOR: Mapping[str, Command] = MappingProxyType(
-    {"app_process": Command(_app_process, toybox=False), "uiautomator": Command(_uiautomator, toybox=False)}
+    {"app_process": Command(_app_process, toybox=False), "uiautomator": Command(_uiautomator, toybox=False, work=40)}
 )

@@ -15,8 +15,9 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from agent_eval.device_sim.parts.fingers import LONG_PRESS_MS, STEP_MS, TwoPoints
 from agent_eval.device_sim.patterns import PatternError
-from agent_eval.device_sim.phone import LONG_PRESS_MS, STEP_MS, Fingers, Phone
+from agent_eval.device_sim.phone import Phone
 from agent_eval.device_sim.shell.properties import DEVICE, sdk_of
 from agent_eval.device_sim.u2.arguments import Kind, Mismatch, convert
 from agent_eval.device_sim.u2.selectors import (
@@ -229,7 +230,7 @@ class Rpc:
         """Hold a point."""
         if x < 0 or y < 0:
             return False
-        self.phone.press(x, y, min(max(milliseconds, 0), _LONGEST_GESTURE_MS))
+        self.phone.fingers.press(x, y, min(max(milliseconds, 0), _LONGEST_GESTURE_MS))
         return True
 
     def click_on(self, target: Any, milliseconds: int | None = None) -> bool:
@@ -238,12 +239,12 @@ class Rpc:
         if milliseconds is None:
             self.phone.tap(*_center(node))
         else:
-            self.phone.press(*_center(node), milliseconds)
+            self.phone.fingers.press(*_center(node), milliseconds)
         return True
 
     def swipe(self, x1: int, y1: int, x2: int, y2: int, steps: int) -> bool:
         """Swipe between two points, 5 ms per step."""
-        self.phone.swipe_along([(x1, y1), (x2, y2)], _steps_ms(steps))
+        self.phone.fingers.swipe_along([(x1, y1), (x2, y2)], _steps_ms(steps))
         return True
 
     def swipe_points(self, coordinates: list[int], steps: int) -> bool:
@@ -251,7 +252,7 @@ class Rpc:
         points: list[tuple[float, float]] = list(zip(coordinates[::2], coordinates[1::2], strict=False))
         if not points:
             return False
-        self.phone.swipe_along(points, _steps_ms(max(steps, 1) * max(len(points) - 1, 1)))
+        self.phone.fingers.swipe_along(points, _steps_ms(max(steps, 1) * max(len(points) - 1, 1)))
         return True
 
     def swipe_on(self, target: Any, direction: str | None, steps: int) -> bool:
@@ -263,17 +264,17 @@ class Rpc:
         end = ends.get((direction or " ").lower()[:1])
         if end is None:
             return False
-        self.phone.swipe_along([(x, y), end], _steps_ms(steps))
+        self.phone.fingers.swipe_along([(x, y), end], _steps_ms(steps))
         return True
 
     def drag_to(self, target: Any, x: int, y: int, steps: int) -> bool:
         """Drag what a selector means to a point."""
-        self.phone.swipe_along([_center(self.step(target)), (x, y)], _steps_ms(steps))
+        self.phone.fingers.swipe_along([_center(self.step(target)), (x, y)], _steps_ms(steps))
         return True
 
     def drag_onto(self, target: Any, other: Any, steps: int) -> bool:
         """Drag what a selector means onto what another selector means."""
-        self.phone.swipe_along([_center(self.step(target)), _center(self.step(other))], _steps_ms(steps))
+        self.phone.fingers.swipe_along([_center(self.step(target)), _center(self.step(other))], _steps_ms(steps))
         return True
 
     def two_fingers(self, target: Any, start_1: Any, start_2: Any, end_1: Any, end_2: Any, steps: int) -> bool:
@@ -281,8 +282,8 @@ class Rpc:
         self.step(target)
         return self._two_fingers((start_1, start_2), (end_1, end_2), steps)
 
-    def _two_fingers(self, starts: Fingers, ends: Fingers, steps: int) -> bool:
-        return self.phone.pinch(starts, ends, _steps_ms(steps))
+    def _two_fingers(self, starts: TwoPoints, ends: TwoPoints, steps: int) -> bool:
+        return self.phone.fingers.pinch(starts, ends, _steps_ms(steps))
 
     def pinch(self, target: Any, percent: int, steps: int, *, apart: bool) -> bool:
         """Move two fingers between the middle of what a selector means and its left and right edge."""
@@ -300,7 +301,7 @@ class Rpc:
         """Take one raw touch event."""
         if action not in (0, 1, 2):
             return False
-        self.phone.touch(action, x, y)
+        self.phone.fingers.touch(action, x, y)
         return True
 
     # ------------------------------------------------------------------ keys and text
@@ -321,14 +322,14 @@ class Rpc:
         self.phone.tap(*_center(node))
         view = self.phone.focused()
         if view is not None and node.view.field is not None:
-            self.phone.replace_text(view, text or "")
+            self.phone.entry.replace_text(view, text or "")
         return True
 
     def clear_field(self, target: Any) -> None:
         """Clear a field without a click."""
         node, _ = self.one(target)
         if node.view.field is not None:
-            self.phone.replace_text(node.view, "")
+            self.phone.entry.replace_text(node.view, "")
 
     def set_clipboard(self, _label: str | None, text: str | None) -> None:
         """Put a text on the clipboard."""
@@ -351,7 +352,7 @@ class Rpc:
             margin = (bounds.right - bounds.left) // 10
             far, near = (bounds.right - margin, y), (bounds.left + margin, y)
         before = self._scroll_positions()
-        self.phone.swipe_along([far, near] if direction > 0 else [near, far], _steps_ms(steps))
+        self.phone.fingers.swipe_along([far, near] if direction > 0 else [near, far], _steps_ms(steps))
         after = self._scroll_positions()
         moved = [place for name, place in after.items() if before.get(name) != place]
         return bool(moved) and not any(place.offset in (0, place.reach) for place in moved)
@@ -427,7 +428,7 @@ class Rpc:
     # ------------------------------------------------------------------ the rest
     def device_info(self) -> dict[str, Any]:
         """Describe the device."""
-        display, front = self.phone.display, self.phone.reported_front
+        display, front = self.phone.display, self.phone.faults.reported(self.phone.front)
         return {
             "currentPackageName": front.package if front is not None else None,
             "displayHeight": display.height,
@@ -468,7 +469,7 @@ class Rpc:
 
     def forget_toast(self) -> None:
         """Forget the last short message."""
-        self.phone.last_toast = None
+        self.phone.notices.last_toast = None
 
 
 class _Named(NamedTuple):
@@ -570,7 +571,7 @@ METHODS: Mapping[str, tuple[Overload, ...]] = MappingProxyType({
     "freezeRotation": (Overload(("bool",), Rpc.freeze),),
     "gesture": (Overload(("object", "point", "point", "point", "point", "int"), Rpc.two_fingers),),
     "getClipboard": (Overload((), Rpc.clipboard),),
-    "getLastToast": (Overload((), lambda rpc: rpc.phone.last_toast),),
+    "getLastToast": (Overload((), lambda rpc: rpc.phone.notices.last_toast),),
     "getLastTraversedText": (Overload((), _nothing),),
     "getText": (Overload(_SELECTOR, lambda rpc, target: node_text(rpc.one(target)[0])),),
     "injectInputEvent": (Overload(("int", "float", "float", "int"), lambda rpc, a, x, y, _: rpc.inject(a, x, y)),),

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from agent_eval.device_sim.dialogs import question
 from agent_eval.device_sim.screen import Screen, Ui
 from agent_eval.device_sim.ui import MATCH, View, dp
 from agent_eval.device_sim.widgets import (
@@ -16,10 +17,8 @@ from agent_eval.device_sim.widgets import (
     activity,
     app_bar,
     button,
-    cancel_and_ok,
     category,
     column,
-    dialog,
     frame,
     label,
     main_switch,
@@ -181,13 +180,11 @@ def confirm(ui: Ui, message: str, ok: str, act: Tap, *, title: str = "", close: 
     """Show a dialog that asks before doing something; ``close`` pages are closed first."""
 
     def agreed() -> None:
-        for _ in range(close):
+        for _ in range(close - 1):
             ui.close()
         act()
 
-    return dialog(
-        title=ui.say(title) if title else "", message=ui.say(message), buttons=cancel_and_ok(ui, agreed, ok=ok)
-    )
+    return question(ui, ui.say(message), ok, agreed, title=ui.say(title) if title else "")
 
 
 def big_button(ui: Ui, title: str, on_tap: Tap, *, name: str = "button") -> View:
