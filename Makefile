@@ -5,14 +5,19 @@ PYTHON ?= python3
 # where pip would take a CUDA build: TORCH="--index-url https://download.pytorch.org/whl/cpu torch==2.13.0"
 TORCH ?= torch==2.13.0
 READY := $(VENV)/.ready
+PEERS := $(VENV)/.peers
 
-.PHONY: run test check wheel clean
+.PHONY: run test peers check wheel clean
 
 run: $(READY)
 	$(VENV)/bin/agent-eval run --builds bf16,w4a16,w4a8
 
-test: $(READY)
+test: $(PEERS)
 	$(VENV)/bin/python -m pytest
+
+# other people's clients (docs/peers.md); the main job does without them
+peers: $(PEERS)
+	$(VENV)/bin/python -m pytest -m peers
 
 check: $(READY)
 	$(VENV)/bin/ruff check .
@@ -39,4 +44,8 @@ $(READY): pyproject.toml Makefile
 	$(VENV)/bin/python -m pip install --quiet --upgrade pip
 	$(VENV)/bin/python -m pip install --quiet $(TORCH)
 	$(VENV)/bin/python -m pip install --quiet --group dev --editable .
+	touch $@
+
+$(PEERS): $(READY)
+	$(VENV)/bin/python -m pip install --quiet --group peers
 	touch $@

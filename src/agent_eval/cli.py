@@ -104,16 +104,12 @@ def _recommend(options: argparse.Namespace) -> int:
 
 
 def _sim(options: argparse.Namespace) -> int:
-    from agent_eval.conditions import SKINS, Conditions
-    from agent_eval.device_sim.faults import FAULTS
+    from agent_eval.conditions import Conditions
     from agent_eval.device_sim.serve import SimOptions, serve
     from agent_eval.types import PhoneSetup
 
     if options.list:
-        for name in (*SKINS, "random"):
-            print(f"skin  {name}")
-        for name, fault in FAULTS.items():
-            print(f"fault {fault.number:3} {name:18} {fault.summary}")
+        _list_conditions()
         return 0
     conditions = Conditions(options.skin, _faults(options.faults))
     seeds = range(options.seed, options.seed + options.phones)
@@ -131,6 +127,27 @@ def _sim(options: argparse.Namespace) -> int:
     for name, count in sorted(unknown.items(), key=lambda item: (-item[1], item[0])):
         _tell(f"not on this phone: {name} (asked for {count} times)")
     return 0
+
+
+def _list_conditions() -> None:
+    from rich.table import Table
+
+    from agent_eval.conditions import RANDOM_SKIN, SKINS
+    from agent_eval.device_sim.faults import FAULTS
+
+    skins = Table("skin", "language", "text", "density", "Wi-Fi", "order of rows", box=None, pad_edge=False)
+    for name, skin in SKINS.items():
+        order = f"vendor {skin.row_order}" if skin.row_order else "AOSP"
+        density = f"{skin.density} dpi"
+        skins.add_row(name, skin.locale, f"{skin.font_scale:g}", density, skin.wording or "as drawn", order)
+    skins.add_row(RANDOM_SKIN, *["drawn"] * 5)
+    faults = Table("fault", "number", "what it does", box=None, pad_edge=False)
+    for name, fault in FAULTS.items():
+        faults.add_row(name, fault.number, fault.summary)
+    console = _console()
+    console.print(skins)
+    console.print()
+    console.print(faults)
 
 
 def _tasks(options: argparse.Namespace) -> int:

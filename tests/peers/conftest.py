@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from agent_eval.agent.adb import attach, binary, private_server
+from agent_eval.agent.adb import attach, binary, client, private_server
 from agent_eval.device_sim import Phone
 from agent_eval.device_sim.serve import ServedPhone
 from agent_eval.types import PhoneSetup, Scalar
@@ -98,7 +98,9 @@ def adb_port() -> Iterator[int]:
 def served(adb_port: int, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desk]:
     """The phone of a module; for the servers that stay on it from test to test."""
     with ServedPhone(Phone(SETUP)) as phone:
-        yield Desk(phone, adb_port, tmp_path_factory.mktemp("home"))
+        desk = Desk(phone, adb_port, tmp_path_factory.mktemp("home"))
+        yield desk
+        client(adb_port).disconnect(desk.serial)
         assert phone.failures == ()
 
 

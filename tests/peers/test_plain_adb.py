@@ -1,4 +1,4 @@
-"""adb-shell, which needs no adb server, and pure-python-adb, which does: a small errand each, by shell commands alone."""
+"""adb-shell, which needs no adb server, and pure-python-adb, which does: errands by shell commands alone."""
 
 from __future__ import annotations
 
@@ -67,11 +67,10 @@ def test_it_types_and_presses_keys(device: Any, desk: Desk) -> None:
 
 
 def test_it_turns_radios_on_and_off(device: Any, desk: Desk) -> None:
-    device.shell("svc wifi disable")
-    assert desk["settings/wifi_on"] is False
-    assert "Wifi is disabled" in device.shell("cmd wifi status")
-    device.shell("cmd wifi set-wifi-enabled enabled")
-    assert desk["settings/wifi_on"] is True
+    for command, on in (("svc wifi disable", False), ("cmd wifi set-wifi-enabled enabled", True)):
+        device.shell(command)
+        assert desk["settings/wifi_on"] is on
+        assert f"Wifi is {'enabled' if on else 'disabled'}" in device.shell("cmd wifi status")
     device.shell("cmd bluetooth_manager disable")
     assert desk["settings/bluetooth_on"] is False
 

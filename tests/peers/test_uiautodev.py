@@ -15,6 +15,7 @@ import pytest
 from PIL import Image
 
 from agent_eval.agent.adb import free_port
+from agent_eval.device_sim.shell.apk import read_manifest
 from tests.peers.conftest import Desk
 
 pytest.importorskip("uiautodev", reason="the peers group is not installed: make peers")
@@ -125,7 +126,7 @@ def test_it_shows_the_elements_on_the_screen(inspector: Inspector, driver: str) 
 def test_it_shows_a_picture_of_the_screen(inspector: Inspector, driver: str) -> None:
     picture = Image.open(io.BytesIO(inspector.fetch(f"/api/{driver}/{inspector.desk.serial}/screenshot/0")))
     assert picture.size == (720, 1280)
-    assert len(picture.convert("RGB").getcolors(1 << 20)) > 100
+    assert len(picture.convert("RGB").getcolors(1 << 20) or ()) > 100
 
 
 @pytest.mark.parametrize("driver", [PLAIN, U2])
@@ -188,6 +189,13 @@ def test_it_runs_commands(inspector: Inspector) -> None:
     assert done == {"output": "done", "error": None}
     failed = json.loads(inspector.fetch(path, {"command": "(exit 3)"}))
     assert failed["error"].startswith("exit:3")
+
+
+def test_it_keeps_a_copy_of_an_app(inspector: Inspector) -> None:
+    content = inspector.fetch(f"/api/android/{inspector.desk.serial}/backupApp?packageName=org.tasks")
+    found = read_manifest(content)
+    assert found is not None
+    assert found.package == "org.tasks"
 
 
 def test_it_refuses_another_display_and_goes_on(inspector: Inspector) -> None:

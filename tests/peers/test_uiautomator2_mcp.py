@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 from PIL import Image
 
+from agent_eval.device_sim.shell.apk import Manifest
+from agent_eval.device_sim.shell.apk_writer import write_apk
 from tests.peers.conftest import Desk
 from tests.peers.mcp import McpServer
 
@@ -18,7 +20,6 @@ pytest.importorskip("u2mcp", reason="the peers group is not installed: make peer
 pytestmark = pytest.mark.peers
 
 NEEDS_MORE_THAN_A_PHONE = {
-    "app_install": "an APK of this machine's",
     "init": "broken upstream: it asks for options that it does not pass on",
     "screen_record": "minicap, which no phone of today has",
     "screen_record_start": "minicap",
@@ -179,14 +180,19 @@ def test_it_types_into_fields(agent: Agent) -> None:
 
 
 def test_it_presses_for_long_and_twice(agent: Agent) -> None:
-    agent("app_start", package_name="com.android.settings")
-    agent("double_click", x=360, y=700)
-    agent("press_key", key="home")
-    left, top, right, bottom = agent("xpath_get_bounds", xpath='//*[@text="Settings"]')
+    settings = '//*[@text="Settings"]'
+    left, top, right, bottom = agent("xpath_get_bounds", xpath=settings)
     agent("long_click", x=(left + right) // 2, y=(top + bottom) // 2)
+    assert agent.now("ui/screen") == "launcher/shortcuts"
     agent("press_key", key="home")
-    agent("xpath_long_press", xpath='//*[@text="Settings"]')
-    assert agent("app_current")["package"] == "com.android.launcher3"
+    agent("xpath_long_press", xpath=settings)
+    assert agent.now("ui/screen") == "launcher/shortcuts"
+    agent("app_start", package_name="com.android.settings")
+    left, top, right, bottom = agent("xpath_get_bounds", xpath='//*[@text="Notifications"]')
+    agent("double_click", x=(left + right) // 2, y=(top + bottom) // 2)
+    opened = str(agent.now("ui/stack")).split(" > ")
+    assert opened[:2] == ["settings/home", "settings/notifications"]
+    assert len(opened) == 3  # the second tap hit what the first one opened
 
 
 def test_it_hears_toasts(agent: Agent) -> None:
@@ -275,8 +281,15 @@ def test_it_clears_and_removes_apps(agent: Agent) -> None:
     assert "org.tasks" in agent("app_list")
 
 
+def test_it_installs_an_app_from_a_file(agent: Agent, tmp_path: Path) -> None:
+    (tmp_path / "made.apk").write_bytes(write_apk(Manifest("org.example.made", 7, "7.1")))
+    agent("app_install", data=str(tmp_path / "made.apk"))
+    assert "org.example.made" in agent("app_list")
+    assert agent("app_info", package_name="org.example.made") == {"versionName": "7.1", "versionCode": 7}
+
+
 def test_every_tool_that_needs_only_a_phone_was_used(server: McpServer, request: pytest.FixtureRequest) -> None:
     here = [item for item in request.session.items if item.path == request.path]
-    if len(here) < 16:
+    if len(here) < 17:
         pytest.skip("only some tests of this file were asked for")
     assert set(server.tools()) - server.used == set(NEEDS_MORE_THAN_A_PHONE)

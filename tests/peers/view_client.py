@@ -30,7 +30,7 @@ def main(serial: str) -> None:
     out["picture"] = device.takeSnapshot(reconnect=True).size
     out["keyboard"] = device.isKeyboardShown()
     out["windows"] = len(device.getWindows())
-    print(json.dumps(out))
+    sys.stdout.write(json.dumps(out))
 
 
 if __name__ == "__main__":

@@ -94,3 +94,14 @@ def test_any_run_can_be_drawn(outcomes: list[str], width: int) -> None:
     shown = rendered(render_report(manifest(tuple(letters), tasks=8), run(letters)), width)
     assert "nan" not in shown.split()
     assert max(len(line) for line in shown.splitlines()) <= width
+
+
+def test_a_report_names_the_skin_and_the_faults_of_its_phones() -> None:
+    plain = manifest()
+    dressed = plain.model_copy(
+        update={"configuration": plain.configuration.model_copy(update={"skin": "german", "faults": ("tap_noop",)})}
+    )
+    text = rendered(render_report(dressed, [], run="r"), 80)
+    assert "skin      german" in text
+    assert "faults    tap_noop" in text
+    assert "skin " not in rendered(render_report(plain, [], run="r"), 80)

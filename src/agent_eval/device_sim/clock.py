@@ -7,6 +7,11 @@ import itertools
 from collections.abc import Callable
 from datetime import UTC, datetime
 
+LAST_S = 4_102_444_800
+"""Seconds since the epoch at which the year 2100 begins and the clock of every phone stands still.
+
+Calendars end somewhere, and what clients wait for may lie beyond any of them."""
+
 
 class VirtualClock:
     """A clock that moves only when told to.
@@ -26,7 +31,7 @@ class VirtualClock:
 
     def advance(self, milliseconds: int) -> bool:
         """Move forward, firing timers on the way at their own moment; tell whether any fired."""
-        end, fired = self.now_ms + milliseconds, False
+        end, fired = min(self.now_ms + milliseconds, max(LAST_S * 1000, self.now_ms)), False
         while self._timers and self._timers[0][0] <= end:
             due, _, action = heapq.heappop(self._timers)
             self.now_ms = max(self.now_ms, due)

@@ -36,6 +36,8 @@ from agent_eval.device_sim.widgets import (
 from agent_eval.types import Scalar
 
 ORIGIN = date(1970, 1, 1)
+_MOST_ROWS = 6
+"""Of a list of which one is chosen; a longer one scrolls."""
 _NONE: Mapping[str, Scalar] = MappingProxyType({})
 
 
@@ -158,21 +160,31 @@ def choice_dialog(ui: Ui) -> View:
     value that is marked. Labels that start with ``=`` are a person's own words and are not translated.
     """
     labels, values = str(ui.var("labels")).split("|"), str(ui.var("values")).split("|")
-    chosen = str(ui.var("chosen"))
-    rows = [
-        radio_row(
-            text[1:] if text.startswith("=") else ui.say(text),
-            value == chosen,
-            lambda value=value: ui.close(**{str(ui.var("name")): value}),  # type: ignore[misc]
-        )
-        for text, value in zip(labels, values, strict=True)
-    ]
-    body = scroll_column(ui, rows, cls="android.widget.ListView", id="android:id/select_dialog_listview", height=WRAP)
-    return dialog(
-        body,
-        title=ui.say(str(ui.var("title"))),
-        buttons=(button(ui.say("Cancel"), ui.close, id="android:id/button2"),),
-    )
+    options = {
+        value: text[1:] if text.startswith("=") else ui.say(text) for text, value in zip(labels, values, strict=True)
+    }
+    return one_of(ui, ui.say(str(ui.var("title"))), options, str(ui.var("chosen")), str(ui.var("name")))
+
+
+def one_of(ui: Ui, title: str, options: Mapping[str, str], chosen: str, name: str, **answers: Scalar) -> View:
+    """Build a list of which one is chosen; touching another answers and closes it.
+
+    Args:
+        ui: The dialog's page.
+        title: Above the list, translated already.
+        options: Values, each with its text, translated already.
+        chosen: The value that is marked.
+        name: Variable of the page below that gets the value.
+        answers: What the page below is told besides.
+    """
+
+    def answer(value: str) -> Callable[[], object]:
+        return lambda: ui.close(**{name: value}, **answers)
+
+    rows = [radio_row(text, value == chosen, answer(value)) for value, text in options.items()]
+    height = WRAP if len(rows) <= _MOST_ROWS else dp(400)
+    body = scroll_column(ui, rows, cls="android.widget.ListView", id="android:id/select_dialog_listview", height=height)
+    return dialog(body, title=title, buttons=(button(ui.say("Cancel"), ui.close, id="android:id/button2"),))
 
 
 def menu(ui: Ui, items: Sequence[tuple[str, Callable[[], object]]]) -> View:

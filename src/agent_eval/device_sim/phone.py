@@ -170,6 +170,8 @@ class Phone:
 
     def say(self, english: str, screen: str) -> str:
         """Return a text of the app that owns a screen in the phone's language."""
+        if not self.language.translates:  # most phones are English, and every text of every screen comes by here
+            return english
         return self.language.say(english, self._owners.get(screen, ""))
 
     def _spoken(self) -> Language:
@@ -232,11 +234,7 @@ class Phone:
         return self.stacks.endings[package]
 
     def open_app(self, package: str, activity: str | None = None) -> bool:
-        """Bring an app to the front, as it was left; with an activity, on the page that it names.
-
-        Returns:
-            Whether there is such an app and activity.
-        """
+        """Bring an app to the front, as it was left or on the page that an activity names; tell whether it is there."""
         return self.stacks.open_app(package, activity)
 
     def force_stop(self, package: str) -> None:

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from agent_eval.device_sim.clock import LAST_S
 from agent_eval.errors import TaskFault
 from agent_eval.types import Scalar
 
@@ -60,7 +61,7 @@ class Kind:
 
 YES_NO, TEXT = Kind(bool), Kind(str)
 COUNT = Kind(int, 0, 1_000_000_000)
-MOMENT = Kind(int, 0, 1 << 40)
+MOMENT = Kind(int, 0, LAST_S)
 """A point in time in seconds since the epoch."""
 PERMISSION = Kind(str, among=("granted", "ask", "denied", "blocked"))
 """Of an app and a runtime permission: denied once it asks again, denied twice it is blocked and never asks."""

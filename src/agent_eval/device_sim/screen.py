@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from typing import Protocol
 
 from agent_eval.device_sim.files import Files
@@ -313,6 +313,11 @@ class Ui:
     def time_of_day(self, hour: int, minute: int) -> str:
         """Format a time of day as the phone's locale does."""
         return self.host.locale.time_of_day(hour, minute)
+
+    def moment(self, seconds: int) -> str:
+        """Format a point in time, in seconds since the epoch, as its date and time of day."""
+        at = datetime.fromtimestamp(seconds, UTC)  # the phone's time zone
+        return f"{self.date(at)}, {self.time_of_day(at.hour, at.minute)}"
 
     def date(self, day: date, style: DateStyle = "short") -> str:
         """Format a date as the phone's locale does."""

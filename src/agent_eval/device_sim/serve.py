@@ -16,7 +16,7 @@ from agent_eval.device_sim.adb import AdbServer, Pace, RealTime, Serving, Virtua
 from agent_eval.device_sim.phone import Phone
 from agent_eval.device_sim.shell.system import System
 from agent_eval.device_sim.u2.server import provide_server
-from agent_eval.device_sim.view import PhoneView, start_view
+from agent_eval.device_sim.view import PhoneView, ViewServer, start_view
 from agent_eval.errors import OperatorError
 from agent_eval.types import FiredFault, PhoneSetup, Scalar, Snapshot
 
@@ -42,7 +42,9 @@ class ServedPhone:
     def __init__(self, phone: Phone, port: int = 0, pace: Callable[[Phone], Pace] = VirtualTime) -> None:
         self._phone = phone
         self.system = system_of(phone)
-        self._serving = Serving(AdbServer(self.system, port, pace=pace(phone)))
+        self._server = AdbServer(self.system, port, pace=pace(phone))
+        self._serving = Serving(self._server)
+        self._views: list[ViewServer] = []
 
     @property
     def port(self) -> int:
@@ -56,12 +58,30 @@ class ServedPhone:
     def __exit__(
         self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
     ) -> None:
+        for view in self._views:
+            self._serving.run(view.close())
+        self._views.clear()
         self._serving.__exit__(kind, problem, trace)
+
+    def look_inside(self, port: int = 0) -> str:
+        """Serve the page that shows the phone, as long as the phone is served; return its address.
+
+        Raises:
+            OSError: the port is taken.
+        """
+        look = PhoneView(self._phone, settle=self._server.arrive, touched=self._server.settle)
+        self._views.append(self._serving.run(start_view(look, port)))
+        return self._views[-1].url
 
     @property
     def failures(self) -> tuple[BaseException, ...]:
         """What went wrong inside the phone; each cost the connection on which it happened."""
         return tuple(self._serving.failures)
+
+    @property
+    def connections(self) -> int:
+        """Clients that are connected."""
+        return self._serving.call(lambda: self._server.connections)
 
     def reset(self, setup: PhoneSetup) -> None:
         """Make the phone a fresh one that shows its launcher."""

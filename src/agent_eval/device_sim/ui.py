@@ -23,6 +23,8 @@ DEFAULT_DENSITY = 160 * DENSITY
 MATCH = -1
 WRAP = -2
 _ENDLESS = 1 << 20
+MOST_CHARACTERS = 50_000
+"""Of an input field; clients can send megabytes, and each look at the screen costs as much as its text is long."""
 
 NOWHERE = Bounds(0, 0, 0, 0)
 Arrange = Literal["frame", "column", "row"]
@@ -83,7 +85,7 @@ class Field:
     """Key of its text among the page's variables."""
     numeric: bool = False
     max_length: int = 0
-    """Most characters, or 0 for no limit."""
+    """Most characters; 0 for as many as any field holds."""
     select_on_focus: bool = False
     """Focusing selects everything, so that typing replaces it."""
     multiline: bool = False
@@ -95,7 +97,7 @@ class Field:
             text = "".join(character for character in text if character in "0123456789")
         if not self.multiline:
             text = text.replace("\n", " ")
-        return text[: self.max_length] if self.max_length else text
+        return text[: self.max_length or MOST_CHARACTERS]
 
 
 @dataclass(slots=True, weakref_slot=True, eq=False)

@@ -123,6 +123,10 @@ def _identity(report: Report) -> RenderableType:
         _row(grid, "created", manifest.created)
     _row(grid, "model", f"{configuration.model} ({manifest.model_kind}), {_short(configuration.model_digest)}")
     _row(grid, "device", configuration.device)
+    if configuration.skin != "default":
+        _row(grid, "skin", configuration.skin)
+    if configuration.faults:
+        _row(grid, "faults", ", ".join(configuration.faults))
     _row(grid, "machine", _machine(manifest.machine, threads=manifest.threads))
     for build in configuration.builds:
         _row(grid, build, manifest.build_notes.get(build, "no note"))

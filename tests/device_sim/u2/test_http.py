@@ -44,7 +44,10 @@ def parsed(data: bytes, method: str = "GET") -> tuple[int, bytes, HTTPResponse]:
 
 
 def post(call: object, *extra: str) -> bytes:
-    body = json.dumps(call).encode()
+    return raw(json.dumps(call).encode(), *extra)
+
+
+def raw(body: bytes, *extra: str) -> bytes:
     lines = ["POST /jsonrpc/0 HTTP/1.1", "Host: localhost:9008", f"Content-Length: {len(body)}", *extra, "", ""]
     return "\r\n".join(lines).encode() + body
 
@@ -251,10 +254,81 @@ def test_a_client_that_floods_while_it_waits_is_cut_off() -> None:
     assert stream.poll().over
 
 
-def test_many_requests_at_once_are_answered_in_order() -> None:
+def in_turns(stream: Stream, progress: Progress, now_ms: int) -> list[Progress]:
+    """Poll as a transport does, until nothing is left to do at this moment."""
+    turns = [progress]
+    while not turns[-1].over and turns[-1].wake_ms is not None and turns[-1].wake_ms <= now_ms:
+        turns.append(stream.poll())
+    return turns
+
+
+def test_many_requests_at_once_are_answered_in_order_and_in_turns() -> None:
+    phone, connect = opener()
+    stream = connect()
+    turns = in_turns(stream, said(stream, (rpc("ping") + get("/ping")) * 500), phone.clock.now_ms)
+    assert b"".join(turn.data for turn in turns).count(b"pong") == 1000
+    assert len(turns) > 50
+    assert stream.poll() == Progress()
+
+
+def test_of_many_large_answers_each_is_a_turn_of_its_own() -> None:
+    phone, connect = opener()
+    stream = connect()
+    turns = in_turns(stream, said(stream, rpc("dumpWindowHierarchy", False, 50) * 20), phone.clock.now_ms)
+    assert len(turns) >= 10
+    assert max(len(turn.data) for turn in turns) < 1 << 17
+
+
+def test_requests_that_came_before_the_end_of_input_are_all_answered() -> None:
+    phone, connect = opener()
+    stream = connect()
+    stream.receive(get("/ping") * 30)
+    stream.end_of_input()
+    turns = in_turns(stream, stream.poll(), phone.clock.now_ms)
+    assert b"".join(turn.data for turn in turns).count(b"pong") == 30
+    assert turns[-1].over
+
+
+def test_a_client_that_sends_more_requests_than_can_be_held_is_cut_off() -> None:
     _, connect = opener()
-    answers = said(connect(), (rpc("ping") + get("/ping")) * 500).data
-    assert answers.count(b"pong") == 1000
+    stream = connect()
+    for _ in range(MAX_BODY // len(get("/ping") * 3000) + 2):
+        stream.receive(get("/ping") * 3000)
+    assert stream.poll().over
+
+
+HOSTILE = [
+    '"exist","params":[{"mask":{}}]',
+    '"exist","params":[{"mask":1,"text":[]}]',
+    '"getText","params":[{"mask":1,"text":"x","childOrSibling":["other"],"childOrSiblingSelector":[7]}]',
+    '"getText","params":[{"mask":1,"text":"x","childOrSibling":[[]],"childOrSiblingSelector":[7]}]',
+    '"childByInstance","params":[{"mask":1,"text":"x"},"name",0]',
+    '"\\ud800","params":[]',
+    '"ping","params":[],"id":1e999',
+]
+
+
+@pytest.mark.parametrize("call", HOSTILE)
+def test_a_hostile_call_is_answered_with_an_error_that_is_json(call: str) -> None:
+    _, connect = opener()
+    answer = parsed(said(connect(), raw(f'{{"jsonrpc":"2.0","id":1,"method":{call}}}'.encode())).data)[1]
+    assert "error" in json.loads(answer, parse_constant=lambda constant: pytest.fail(f"{constant} is no JSON"))
+
+
+@pytest.mark.parametrize("call", ['"click","params":[DEEP,1]', '"exist","params":[{"mask":DEEP}]',
+                                  '"exist","params":[{"mask":1,"text":DEEP}]', '"exist","params":[DEEP]'])  # fmt: skip
+def test_values_nested_to_any_depth_are_answered_with_an_error(call: str) -> None:
+    _, connect = opener()
+    stream = connect()
+    for depth in range(1, 1100, 7):
+        body = f'{{"jsonrpc":"2.0","id":1,"method":{call.replace("DEEP", "[" * depth + "]" * depth)}}}'
+        assert b'"error"' in said(stream, raw(body.encode())).data
+
+
+def test_half_a_surrogate_pair_is_nothing_that_the_phone_keeps() -> None:
+    phone, connect = opener()
+    said(connect(), rpc("setClipboard", None, "a\ud800b"))
+    assert phone.clipboard == "a\ufffdb"
 
 
 @given(

@@ -60,9 +60,9 @@ def test_a_notification_is_carried_out_and_not_answered() -> None:
     assert RPC.phone.clipboard == "quiet"
 
 
-def test_texts_that_no_encoding_holds_come_back_as_they_came() -> None:
+def test_of_texts_that_no_encoding_holds_the_phone_keeps_what_one_does() -> None:
     assert answer(r'{"id":1,"method":"setClipboard","params":[null,"\ud800 \u754c"]}')["result"] is None
-    assert answer({"id": 1, "method": "getClipboard"})["result"] == "\ud800 \u754c"
+    assert answer({"id": 1, "method": "getClipboard"})["result"] == "\ufffd \u754c"
 
 
 def test_a_call_that_waits_is_settled_later() -> None:

@@ -17,6 +17,9 @@ from agent_eval.device_sim.phone import Phone
 FREE_JUMPS = 500
 """How often one service may pull virtual time forward without its client saying anything; from then on it waits as
 long as on a real phone. It lets every wait with an end through at once, and keeps ``logcat`` from racing for ever."""
+LONGEST_JUMP_MS = 86_400_000
+"""How far virtual time jumps at once; what lies further off is waited for as on a real phone. A client that sleeps for
+years must not make every timer of the phone fire that it would have fired until then."""
 _LEAST_WAIT_S = 0.05
 
 
@@ -63,10 +66,11 @@ class VirtualTime:
         """Do nothing: time stands still between events."""
 
     def seconds_until(self, due_ms: int, jumps: int) -> float:
-        """Return none, unless the service has been waited for too often."""
-        if jumps < FREE_JUMPS:
+        """Return none, unless the service has been waited for too often, or waits for too long."""
+        missing_ms = due_ms - self._phone.clock.now_ms
+        if jumps < FREE_JUMPS and missing_ms <= LONGEST_JUMP_MS:
             return 0.0
-        return max((due_ms - self._phone.clock.now_ms) / 1000, _LEAST_WAIT_S)
+        return max(missing_ms / 1000, _LEAST_WAIT_S)
 
     def seconds_held(self, since_ms: int) -> float:  # noqa: ARG002 - the same for every moment
         """Return none."""

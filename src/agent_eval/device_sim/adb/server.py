@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
+from collections import deque
 from dataclasses import dataclass
 
 from agent_eval.device_sim.adb.banner import banner
@@ -32,6 +33,10 @@ _HIGH_WATER = 4 * 1024 * 1024
 """Bytes of one socket that wait for the peer before nothing more is read from it."""
 _MOST_HELD = 256 * 1024 * 1024
 """Bytes of all streams that wait for their peers before further services are refused."""
+_MOST_SERVICES = 4096
+"""Services that may be open at once, of all peers together: each that waits is looked at whenever something happens."""
+_CALLS_PER_TURN, _EVENTS_PER_TURN = 2, 256
+"""How often a peer calls its services, and events of all kinds, before other peers get their turn."""
 
 
 @dataclass(slots=True, eq=False)
@@ -51,10 +56,17 @@ class _Channel:
     """What it said at ``said_ms`` and is held back until then."""
     scheduled: bool = False
 
+    resting: bool = False
+    """Its turn comes without anybody asking."""
+
     @property
     def due_ms(self) -> int | None:
         """The moment that it waits for."""
         return self.said_ms if self.kept is not None else self.wake_ms
+
+    def rests(self, now_ms: int) -> bool:
+        """Tell whether it has more to do at once, and only lets others have a turn."""
+        return self.kept is None and self.wake_ms is not None and self.wake_ms <= now_ms
 
 
 class _Peer(asyncio.Protocol):
@@ -70,6 +82,8 @@ class _Peer(asyncio.Protocol):
         self._channels: dict[int, _Channel] = {}
         self._socket: asyncio.Transport | None = None
         self._reading_stopped = False
+        self._has_more = False
+        """The peer said more than was acted on in its turn."""
         self._patience: asyncio.TimerHandle | None = None
         self._seen_packets = 0
 
@@ -86,29 +100,46 @@ class _Peer(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         """Act on bytes of the peer."""
+        self._connection.receive(data)
+        if not self._has_more:
+            self._take_turn()
+
+    def _take_turn(self) -> None:
+        """Act on what the peer said, as far as one turn goes, and read no further before the rest is done."""
+        if self._socket is None:
+            return
         with self._server.happening():
-            self._connection.receive(data)
             try:
-                self._act()
+                self._has_more = self._act()
             except RemoteProtocolError:
                 self.abort()
                 return
             self._flush()
             self._watch_patience()
+        if self._has_more:
+            asyncio.get_running_loop().call_soon(self._take_turn)
+        self._read_or_not()
+
+    def _read_or_not(self) -> None:
+        if self._socket is None or self._socket.is_closing():
+            return
+        if self._reading_stopped or self._has_more:
+            self._socket.pause_reading()
+        else:
+            self._socket.resume_reading()
 
     def pause_writing(self) -> None:
         """Read no more from a peer that does not read."""
-        assert self._socket is not None
         self._reading_stopped = True
-        self._socket.pause_reading()
+        self._read_or_not()
         self._watch_patience()
 
     def resume_writing(self) -> None:
         """Go on with a peer that reads again."""
         assert self._socket is not None
         self._reading_stopped = False
+        self._read_or_not()
         if not self._socket.is_closing():
-            self._socket.resume_reading()
             self._watch_patience()
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - why it went does not matter
@@ -126,6 +157,11 @@ class _Peer(asyncio.Protocol):
     def held(self) -> int:
         """Bytes that wait for the peer."""
         return self._connection.held
+
+    @property
+    def services(self) -> int:
+        """Services that are open."""
+        return len(self._channels)
 
     def abort(self) -> None:
         """Drop the connection at once."""
@@ -176,8 +212,16 @@ class _Peer(asyncio.Protocol):
 
     # ------------------------------------------------------------------ services
 
-    def _act(self) -> None:
-        while (event := self._connection.next_event()) is not None:
+    def _act(self) -> bool:
+        """Act on events until there are none, or this turn is over; tell whether it is."""
+        calls = 0
+        for _ in range(_EVENTS_PER_TURN):
+            if calls == _CALLS_PER_TURN:
+                return True
+            event = self._connection.next_event()
+            if event is None:
+                return False
+            calls += isinstance(event, Opened | Received)
             match event:
                 case Opened(number, destination):
                     self._open(number, destination)
@@ -192,6 +236,7 @@ class _Peer(asyncio.Protocol):
                     self._hang_up(self._channels[number])
                 case Connected() | Closed() | Drained():
                     pass
+        return True
 
     def _open(self, number: int, destination: str) -> None:
         before = self._server.now_ms
@@ -267,9 +312,16 @@ class _Peer(asyncio.Protocol):
                 self._connection.finish(number)
                 self._forget(channel)
                 return
+            if channel.rests(self._server.now_ms):
+                break
         if self._connection.backlog(number) < _ROOM:
             self._connection.acknowledge(number)
-        self._server.wait_for(self, channel)
+            if channel.rests(self._server.now_ms):
+                self._server.let_rest(self, channel)
+            else:
+                self._server.wait_for(self, channel)
+        else:
+            self._server.stop_waiting(channel)  # it goes on when the peer has taken what there is
 
     def _forget(self, channel: _Channel) -> None:
         channel.stream.notify = silent
@@ -332,6 +384,10 @@ class AdbServer:
         self._most_connections = most_connections
         self._peers: set[_Peer] = set()
         self._waiting: dict[_Channel, _Peer] = {}
+        self._resting: deque[tuple[_Channel, _Peer]] = deque()
+        self._turn_comes = False
+        self._is_behind = False
+        """Something in background only lets others have a turn."""
         self._timer: asyncio.TimerHandle | None = None
         self._timer_ms: int | None = None
         """What the timer is set for."""
@@ -408,7 +464,9 @@ class AdbServer:
 
     @property
     def has_room(self) -> bool:
-        """Whether the peers take what they are sent, so that further services may be opened."""
+        """Whether the peers take what they are sent and have not too many services, so that more may be opened."""
+        if sum(peer.services for peer in self._peers) >= _MOST_SERVICES:
+            return False
         return sum(peer.held for peer in self._peers) < _MOST_HELD
 
     @property
@@ -457,6 +515,32 @@ class AdbServer:
         """Come back to a service no more."""
         self._waiting.pop(channel, None)
 
+    # ------------------------------------------------------------------ turns
+
+    def let_rest(self, peer: _Peer, channel: _Channel) -> None:
+        """Come back to a service that has more to do once everything that has arrived has been acted on."""
+        self._waiting.pop(channel, None)
+        if not channel.resting:
+            channel.resting = True
+            self._resting.append((channel, peer))
+            self._await_turn()
+
+    def _await_turn(self) -> None:
+        if not self._turn_comes:
+            self._turn_comes = True
+            asyncio.get_running_loop().call_soon(self._take_turn)
+
+    def _take_turn(self) -> None:
+        """Give what is in background and one service that rests a turn."""
+        self._turn_comes = self._is_behind = False
+        with self._happening:
+            if self._resting:
+                channel, peer = self._resting.popleft()
+                channel.resting = False
+                peer.pump(channel)
+        if self._resting:
+            self._await_turn()
+
     # ------------------------------------------------------------------ time
 
     def arrive(self) -> None:
@@ -465,9 +549,15 @@ class AdbServer:
         self._go_on_in_background()
 
     def _go_on_in_background(self) -> None:
-        wake_ms = self.system.wake_ms
-        if wake_ms is not None and wake_ms <= self.now_ms:
+        if not self._is_behind and self._has_background_work():
             self.system.resume()
+            self._is_behind = self._has_background_work()
+            if self._is_behind:
+                self._await_turn()
+
+    def _has_background_work(self) -> bool:
+        wake_ms = self.system.wake_ms
+        return wake_ms is not None and wake_ms <= self.now_ms
 
     def settle(self) -> None:
         """Ask everybody who waits whether what happened is what they wait for, and set the timer."""

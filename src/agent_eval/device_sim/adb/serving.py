@@ -58,7 +58,7 @@ class Serving:
         started = False
         try:
             for server in self.servers:
-                self._wait(server.start())
+                self.run(server.start())
             started = True
         finally:
             if not started:
@@ -75,16 +75,17 @@ class Serving:
         assert loop is not None
         assert thread is not None
         for server in self.servers:
-            self._wait(server.stop())
+            self.run(server.stop())
         self._loop = None
         loop.call_soon_threadsafe(loop.stop)
         thread.join()
         loop.close()
         self._thread = None
 
-    def _wait(self, work: Coroutine[Any, Any, None]) -> None:
+    def run(self, work: Coroutine[Any, Any, T]) -> T:
+        """Run what waits on the loop of the phones, and return its result."""
         assert self._loop is not None
-        asyncio.run_coroutine_threadsafe(work, self._loop).result()
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result()
 
     def _failed(self, _loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
         problem = context.get("exception")

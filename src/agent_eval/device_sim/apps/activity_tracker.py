@@ -9,9 +9,10 @@ import re
 from datetime import UTC, date, datetime, time, timedelta
 
 from agent_eval.device_sim import draft, searching
-from agent_eval.device_sim.dialogs import date_dialog, day_number, menu, numbered_day, question
+from agent_eval.device_sim.dialogs import date_dialog, day_number, menu, numbered_day, one_of, question
 from agent_eval.device_sim.schema import MOMENT, TEXT, Kind
 from agent_eval.device_sim.screen import App, Draw, Screen, Ui
+from agent_eval.device_sim.strings import EVERYWHERE, Words, tables
 from agent_eval.device_sim.ui import MATCH, Field, View, dp
 from agent_eval.device_sim.widgets import (
     CENTER,
@@ -24,7 +25,6 @@ from agent_eval.device_sim.widgets import (
     button,
     category,
     column,
-    dialog,
     edit_text,
     floating,
     frame,
@@ -33,7 +33,6 @@ from agent_eval.device_sim.widgets import (
     label,
     opener,
     preference,
-    radio_row,
     row,
     scroll_column,
 )
@@ -159,15 +158,8 @@ def _entry(ui: Ui, track: int) -> View:
 
 def filter_menu(ui: Ui) -> View:
     """Build the dialog that limits the list to one category."""
-    only = str(ui.var("only"))
-    rows = []
-    for name in ("", *CATEGORIES):
-
-        def choose(name: str = name) -> None:
-            ui.close(only=name, **{"scroll/list": 0})
-
-        rows.append(radio_row(ui.say(name) if name else ui.say("All activities"), name == only, choose))
-    return dialog(scroll_column(ui, rows, height=dp(360)), title=ui.say("Filter"))
+    options = {"": ui.say("All activities")} | {name: ui.say(name) for name in CATEGORIES}
+    return one_of(ui, ui.say("Filter"), options, str(ui.var("only")), "only", **{"scroll/list": 0})
 
 
 def track_menu(ui: Ui) -> View:
@@ -362,15 +354,8 @@ def edit(ui: Ui) -> View:
 
 def category_menu(ui: Ui) -> View:
     """Build the dialog that chooses what a track is."""
-    kind = str(ui.var("category"))
-    rows = []
-    for name in CATEGORIES:
-
-        def choose(name: str = name) -> None:
-            ui.close(category=name)
-
-        rows.append(radio_row(ui.say(name), name == kind, choose))
-    return dialog(scroll_column(ui, rows, height=dp(400)), title=ui.say("Activity type"))
+    options = {name: ui.say(name) for name in CATEGORIES}
+    return one_of(ui, ui.say("Activity type"), options, str(ui.var("category")), "category")
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -412,38 +397,49 @@ _NAMES = {
 _WHEN = ("Early", "Morning", "Lunch", "Afternoon", "Evening", "Long", "Short", "Lake", "Forest")
 _NOTES = ("", "", "", "Windy", "With Ben", "Felt good", "Rain at the end", "New shoes")
 
-_GERMAN = {
-    "Activity Tracker": "Aktivitäten", "Activity type": "Aktivitätstyp", "Add track": "Track hinzufügen",
-    "All activities": "Alle Aktivitäten", "Average speed": "Durchschnittsgeschwindigkeit", "Cancel": "Abbrechen",
-    "Collapse": "Schließen", "Date": "Datum", "Delete": "Löschen", "Delete track?": "Track löschen?",
-    "Discard": "Verwerfen", "Discard changes?": "Änderungen verwerfen?", "Distance": "Distanz",
-    "Distance (km)": "Distanz (km)", "Duration (minutes)": "Dauer (Minuten)", "Edit": "Bearbeiten",
-    "Edit track": "Track bearbeiten", "End time": "Endzeit",
-    "Enter a start time, a duration and a distance": "Gib eine Startzeit, eine Dauer und eine Distanz ein",
-    "Filter": "Filtern", "Name": "Bezeichnung", "Navigate up": "Nach oben navigieren", "New track": "Neuer Track",
-    "Next month": "Nächster Monat", "Next week": "Nächste Woche", "No tracks": "Keine Tracks",
-    "No tracks this week": "Keine Tracks in dieser Woche", "Notes": "Notizen", "OK": "OK", "OpenTracks": "OpenTracks",
-    "Previous month": "Vorheriger Monat", "Previous week": "Vorherige Woche", "Save": "Speichern", "Search": "Suchen",
-    "Search tracks": "Tracks suchen", "Start time": "Startzeit", "Start time (hh:mm)": "Startzeit (hh:mm)",
-    "Statistics": "Statistik", "Total time": "Gesamtzeit", "biking": "Radfahren", "climbing": "Klettern",
-    "driving": "Autofahren", "hiking": "Wandern", "kayaking": "Kajakfahren", "running": "Laufen",
-    "skiing": "Skifahren", "swimming": "Schwimmen", "trail running": "Geländelauf", "walking": "Gehen",
-    "{name} will be deleted for good.": "{name} wird endgültig gelöscht.",
-}  # fmt: skip
-_CHINESE = {
-    "Activity Tracker": "运动记录", "Activity type": "活动类型", "Add track": "添加轨迹", "All activities": "所有活动",
-    "Average speed": "平均速度", "Cancel": "取消", "Collapse": "收起", "Date": "日期", "Delete": "删除",
-    "Delete track?": "要删除轨迹吗？", "Discard": "舍弃", "Discard changes?": "要舍弃更改吗？", "Distance": "距离",
-    "Distance (km)": "距离（公里）", "Duration (minutes)": "时长（分钟）", "Edit": "修改", "Edit track": "修改轨迹",
-    "End time": "结束时间", "Enter a start time, a duration and a distance": "请输入开始时间、时长和距离",
-    "Filter": "过滤", "Name": "名称", "Navigate up": "转到上一层级", "New track": "新轨迹", "Next month": "下个月",
-    "Next week": "下一周", "No tracks": "没有轨迹", "No tracks this week": "本周没有轨迹", "Notes": "备注",
-    "OK": "确定", "OpenTracks": "运动轨迹", "Previous month": "上个月", "Previous week": "上一周", "Save": "保存",
-    "Search": "搜索", "Search tracks": "搜索轨迹", "Start time": "开始时间", "Start time (hh:mm)": "开始时间（时:分）",
-    "Statistics": "统计", "Total time": "总时间", "biking": "骑行", "climbing": "攀岩", "driving": "驾车",
-    "hiking": "徒步", "kayaking": "皮划艇", "running": "跑步", "skiing": "滑雪", "swimming": "游泳",
-    "trail running": "越野跑", "walking": "步行", "{name} will be deleted for good.": "{name}将被永久删除。",
-}  # fmt: skip
+_WORDS: Words = {
+    "Activity Tracker": ("Aktivitäten", "运动记录"),
+    "Activity type": ("Aktivitätstyp", "活动类型"),
+    "Add track": ("Track hinzufügen", "添加轨迹"),
+    "All activities": ("Alle Aktivitäten", "所有活动"),
+    "Average speed": ("Durchschnittsgeschwindigkeit", "平均速度"),
+    "Collapse": ("Schließen", "收起"),
+    "Delete track?": ("Track löschen?", "要删除轨迹吗？"),
+    "Distance": ("Distanz", "距离"),
+    "Distance (km)": ("Distanz (km)", "距离（公里）"),
+    "Duration (minutes)": ("Dauer (Minuten)", "时长（分钟）"),
+    "Edit track": ("Track bearbeiten", "修改轨迹"),
+    "End time": ("Endzeit", "结束时间"),
+    "Enter a start time, a duration and a distance": (
+        "Gib eine Startzeit, eine Dauer und eine Distanz ein",
+        "请输入开始时间、时长和距离",
+    ),
+    "Filter": ("Filtern", "过滤"),
+    "Name": ("Bezeichnung", "名称"),
+    "New track": ("Neuer Track", "新轨迹"),
+    "Next week": ("Nächste Woche", "下一周"),
+    "No tracks": ("Keine Tracks", "没有轨迹"),
+    "No tracks this week": ("Keine Tracks in dieser Woche", "本周没有轨迹"),
+    "Notes": ("Notizen", "备注"),
+    "OpenTracks": ("OpenTracks", "运动轨迹"),
+    "Previous week": ("Vorherige Woche", "上一周"),
+    "Search tracks": ("Tracks suchen", "搜索轨迹"),
+    "Start time": ("Startzeit", "开始时间"),
+    "Start time (hh:mm)": ("Startzeit (hh:mm)", "开始时间（时:分）"),
+    "Statistics": ("Statistik", "统计"),
+    "Total time": ("Gesamtzeit", "总时间"),
+    "biking": ("Radfahren", "骑行"),
+    "climbing": ("Klettern", "攀岩"),
+    "driving": ("Autofahren", "驾车"),
+    "hiking": ("Wandern", "徒步"),
+    "kayaking": ("Kajakfahren", "皮划艇"),
+    "running": ("Laufen", "跑步"),
+    "skiing": ("Skifahren", "滑雪"),
+    "swimming": ("Schwimmen", "游泳"),
+    "trail running": ("Geländelauf", "越野跑"),
+    "walking": ("Gehen", "步行"),
+    "{name} will be deleted for good.": ("{name} wird endgültig gelöscht.", "{name}将被永久删除。"),
+}
 
 _ACTIVITY = f"{PACKAGE}.TrackListActivity"
 APP = App(
@@ -464,7 +460,7 @@ APP = App(
         }
     },
     draw=draw,
-    strings={"de": _GERMAN, "zh": _CHINESE},
+    strings=tables(EVERYWHERE, _WORDS),
     screens={
         "tracks/main": Screen(main, _ACTIVITY),
         "tracks/filter": Screen(filter_menu, _ACTIVITY, dialog=True),

@@ -22,7 +22,6 @@ from agent_eval.device_sim.apps.web import (
     target_of,
 )
 from agent_eval.device_sim.dialogs import menu, question
-from agent_eval.device_sim.moments import day_of, minutes_of
 from agent_eval.device_sim.schema import MOMENT, TEXT, YES_NO
 from agent_eval.device_sim.screen import App, Draw, Screen, Ui
 from agent_eval.device_sim.sharing import SHARE
@@ -484,9 +483,7 @@ def history(ui: Ui) -> View:
     rows = []
     for number in numbers[:60]:
         title, address = ui.words(f"{HISTORY}/{number}/title"), ui.words(f"{HISTORY}/{number}/url")
-        seconds = ui.number(f"{HISTORY}/{number}/time")
-        minutes = minutes_of(seconds)
-        when = f"{ui.date(day_of(seconds))}, {ui.time_of_day(minutes // 60, minutes % 60)}"
+        when = ui.moment(ui.number(f"{HISTORY}/{number}/time"))
         drop = image_button("close", ui.say("Remove {title}", title=title), _remover(ui, number))
         rows.append(_entry(ui, title, address, _sender(ui, address), drop, details=f"{address}\n{when}"))
     clear = image_button("delete", ui.say("Clear history"), opener(ui, "browser/clear"))
@@ -559,7 +556,6 @@ _WORDS: Words = {
         "Klicke {count}-mal auf den Knopf und merke dir die Zahlen.",
         "点击按钮 {count} 次并记住数字。",
     ),
-    "Close": ("Schließen", "关闭"),
     "Close {title}": ("{title} schließen", "关闭{title}"),
     "Down": ("Runter", "下"),
     "Edit bookmark": ("Lesezeichen bearbeiten", "修改书签"),
@@ -570,10 +566,8 @@ _WORDS: Words = {
     "Goal": ("Ziel", "终点"),
     "History": ("Verlauf", "历史记录"),
     "Left": ("Links", "左"),
-    "Name": ("Name", "名称"),
     "New tab": ("Neuer Tab", "新标签页"),
     "Nothing found": ("Nichts gefunden", "未找到结果"),
-    "Nothing here": ("Nichts vorhanden", "暂无内容"),
     "Product of the numbers": ("Produkt der Zahlen", "数字的乘积"),
     "Remove {title}": ("{title} entfernen", "移除{title}"),
     "Right": ("Rechts", "右"),

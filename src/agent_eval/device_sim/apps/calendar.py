@@ -10,14 +10,13 @@ from collections.abc import Callable
 from datetime import date, timedelta
 from typing import NamedTuple
 
-from agent_eval.device_sim import searching
+from agent_eval.device_sim import draft, searching
 from agent_eval.device_sim.dialogs import (
     choice_dialog,
     date_dialog,
     day_number,
     month_later,
     numbered_day,
-    question,
     time_dialog,
     time_variables,
 )
@@ -484,19 +483,11 @@ def _save(ui: Ui) -> None:
         ui.close()
 
 
-def _edit_back(ui: Ui) -> bool:
-    """Ask before words that somebody typed are lost."""
+def _changed(ui: Ui) -> bool:
+    """Tell whether words that somebody typed would be lost if the form were left."""
     path = f"{EVENT}/{ui.var('event')}"
     names = ("title", "location", "description", "people")
-    if all(ui.typed(name) == ui.words(f"{path}/{name}") for name in names):
-        return False
-    ui.open("calendar/discard")
-    return True
-
-
-def discard(ui: Ui) -> View:
-    """Build the dialog that asks before a form is lost."""
-    return question(ui, ui.say("Discard changes?"), "Discard", ui.close)
+    return any(ui.typed(name) != ui.words(f"{path}/{name}") for name in names)
 
 
 def delete(ui: Ui) -> View:
@@ -615,7 +606,6 @@ _WORDS: Words = {
     "Daily view": ("Tagesansicht", "日视图"),
     "Delete this event?": ("Diesen Termin löschen?", "要删除此活动吗？"),
     "Delete {count} events?": ("{count} Termine löschen?", "要删除 {count} 个活动吗？"),
-    "Description": ("Beschreibung", "说明"),
     "Edit event": ("Termin bearbeiten", "修改活动"),
     "End date": ("Enddatum", "结束日期"),
     "End time": ("Endzeit", "结束时间"),
@@ -642,7 +632,6 @@ _WORDS: Words = {
     "The event cannot end earlier than it starts": (
         "Der Termin kann nicht vor seinem Beginn enden", "活动结束时间不能早于开始时间"),
     "This occurrence only": ("Nur dieser Termin", "仅此活动"),
-    "Title": ("Titel", "标题"),
     "Title cannot be empty": ("Der Titel darf nicht leer sein", "标题不能为空"),
     "Weekly": ("Wöchentlich", "每周"),
     "Weekly view": ("Wochenansicht", "周视图"),
@@ -670,10 +659,10 @@ APP = App(
     screens={
         "calendar/main": Screen(main, _MAIN, on_back=_main_back),
         "calendar/event": Screen(event, f"{PACKAGE}.EventInfoActivity"),
-        "calendar/edit": Screen(edit, _EVENT, on_back=_edit_back),
+        "calendar/edit": Screen(edit, _EVENT, on_back=draft.leave(_changed, "calendar/discard")),
         "calendar/search": Screen(search, f"{PACKAGE}.SearchActivity"),
         "calendar/delete": Screen(delete, _MAIN, dialog=True),
-        "calendar/discard": Screen(discard, _EVENT, dialog=True),
+        "calendar/discard": Screen(draft.discard, _EVENT, dialog=True),
         "calendar/choice": Screen(choice_dialog, _MAIN, dialog=True),
         "calendar/date": Screen(date_dialog, _EVENT, dialog=True),
         "calendar/time": Screen(time_dialog, _EVENT, dialog=True),

@@ -7,7 +7,6 @@ phone has. While a video is being recorded, ``camera/recording`` says so. Knows 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
 
 from agent_eval.device_sim.apps.permission_controller import ask, granted
 from agent_eval.device_sim.dialogs import question
@@ -199,9 +198,8 @@ def last(ui: Ui) -> View:
         return activity(ui, app_bar(ui, ui.say("Photos")), frame(picture, weight=1, height=MATCH))
     path = f"{SHOT}/{shots[here]}"
     name, kind = ui.words(f"{path}/file"), ui.words(f"{path}/kind")
-    at = datetime.fromtimestamp(ui.number(f"{path}/taken"), UTC)
     lens = ui.say("Front camera") if ui.words(f"{path}/lens") == "front" else ui.say("Back camera")
-    facts = [f"{ui.date(at, 'short')}, {ui.time_of_day(at.hour, at.minute)}", lens]
+    facts = [ui.moment(ui.number(f"{path}/taken")), lens]
     if kind == "video":
         facts.append(_length(ui.number(f"{path}/seconds")))
     picture = column(

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from agent_eval.device_sim import draft, searching
-from agent_eval.device_sim.dialogs import question
+from agent_eval.device_sim.dialogs import one_of, question
 from agent_eval.device_sim.schema import TEXT, YES_NO, Kind
 from agent_eval.device_sim.screen import App, Draw, Screen, Ui, last_id_path
 from agent_eval.device_sim.sharing import SHARE
@@ -26,7 +26,6 @@ from agent_eval.device_sim.widgets import (
     app_bar,
     button,
     column,
-    dialog,
     edit_text,
     floating,
     frame,
@@ -34,7 +33,6 @@ from agent_eval.device_sim.widgets import (
     image_button,
     label,
     opener,
-    radio_row,
     row,
     scroll_column,
 )
@@ -274,12 +272,8 @@ _ask_before_leaving = draft.leave(_changed, "contacts/discard")
 
 def phone_label(ui: Ui) -> View:
     """Build the dialog that chooses what kind of number it is."""
-
-    def chooser(kind: str) -> Callable[[], object]:
-        return lambda: ui.close(phone_label=kind)
-
-    rows = [radio_row(ui.say(name), kind == ui.var("now"), chooser(kind)) for kind, name in PHONE_LABELS.items()]
-    return dialog(*rows, title=ui.say("Phone label"))
+    options = {kind: ui.say(name) for kind, name in PHONE_LABELS.items()}
+    return one_of(ui, ui.say("Phone label"), options, str(ui.var("now")), "phone_label")
 
 
 def discard(ui: Ui) -> View:

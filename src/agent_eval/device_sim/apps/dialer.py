@@ -433,7 +433,6 @@ _WORDS: Words = {
     "Key pad": ("Wähltasten", "拨号键盘"),
     "Missed call": ("Verpasster Anruf", "未接来电"),
     "Mute": ("Stumm", "静音"),
-    "Nothing here": ("Nichts vorhanden", "暂无内容"),
     "Number": ("Nummer", "号码"),
     "On hold": ("Gehalten", "保持中"),
     "Outgoing call": ("Ausgehender Anruf", "去电"),

@@ -6,14 +6,14 @@ Amounts are whole cents. A category is stored by its English name and shown in t
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from datetime import UTC, date, datetime, time, timedelta
 
 from agent_eval.device_sim import draft
-from agent_eval.device_sim.dialogs import date_dialog, day_number, month_later, numbered_day, question
+from agent_eval.device_sim.dialogs import date_dialog, day_number, month_later, numbered_day, one_of, question
 from agent_eval.device_sim.schema import MOMENT, TEXT, Kind
 from agent_eval.device_sim.screen import App, Draw, Screen, Ui
 from agent_eval.device_sim.selection import Selection
+from agent_eval.device_sim.strings import EVERYWHERE, Words, tables
 from agent_eval.device_sim.ui import MATCH, Field, View, dp
 from agent_eval.device_sim.widgets import (
     BODY,
@@ -34,7 +34,6 @@ from agent_eval.device_sim.widgets import (
     label,
     opener,
     preference,
-    radio_row,
     row,
     scroll_column,
     setter,
@@ -184,16 +183,8 @@ def _entry(ui: Ui, expense: int, selection: Selection) -> View:
 
 def filter_menu(ui: Ui) -> View:
     """Build the dialog that limits the list to one category."""
-    only = str(ui.var("only"))
-    rows = [
-        radio_row(ui.say(name) if name else ui.say("All categories"), name == only, _answer(ui, "only", name))
-        for name in ("", *CATEGORIES)
-    ]
-    return dialog(scroll_column(ui, rows, height=dp(360)), title=ui.say("Filter by category"))
-
-
-def _answer(ui: Ui, name: str, value: Scalar) -> Callable[[], object]:
-    return lambda: ui.close(**{name: value, "scroll/list": 0})
+    options = {"": ui.say("All categories")} | {name: ui.say(name) for name in CATEGORIES}
+    return one_of(ui, ui.say("Filter by category"), options, str(ui.var("only")), "only", **{"scroll/list": 0})
 
 
 def statistics(ui: Ui) -> View:
@@ -339,9 +330,8 @@ def _second_of_day(ui: Ui) -> int:
 
 def category_menu(ui: Ui) -> View:
     """Build the dialog that chooses a category."""
-    category = str(ui.var("category"))
-    rows = [radio_row(ui.say(name), name == category, _answer(ui, "category", name)) for name in CATEGORIES]
-    return dialog(scroll_column(ui, rows, height=dp(400)), title=ui.say("Category"))
+    options = {name: ui.say(name) for name in CATEGORIES}
+    return one_of(ui, ui.say("Category"), options, str(ui.var("category")), "category")
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -380,36 +370,38 @@ _THINGS = (
 """Name, category, and least and most dollars."""
 _NOTES = ("", "", "", "Paid by card", "Paid in cash", "Reimbursable", "Shared with Ben", "Monthly", "Weekend")
 
-_GERMAN = {
-    "Add expense": "Ausgabe hinzufügen", "All categories": "Alle Kategorien", "Amount": "Betrag",
-    "Cancel": "Abbrechen", "Category": "Kategorie", "Close": "Schließen", "Clothes": "Kleidung", "Date": "Datum",
-    "Delete": "Löschen", "Delete this expense?": "Diese Ausgabe löschen?",
-    "Delete {count} expenses?": "{count} Ausgaben löschen?", "Discard": "Verwerfen",
-    "Discard changes?": "Änderungen verwerfen?", "Donations": "Spenden", "Edit": "Bearbeiten",
-    "Edit expense": "Ausgabe bearbeiten", "Education": "Bildung",
-    "Enter a name and an amount": "Gib einen Namen und einen Betrag ein", "Entertainment": "Unterhaltung",
-    "Expenses": "Ausgaben", "Filter by category": "Nach Kategorie filtern", "Food": "Essen",
-    "Health Care": "Gesundheit", "Housing": "Wohnen", "Income": "Einkommen", "Name": "Bezeichnung",
-    "Navigate up": "Nach oben navigieren", "New expense": "Neue Ausgabe", "Next month": "Nächster Monat",
-    "No expenses": "Keine Ausgaben", "Note": "Notiz", "OK": "OK", "Others": "Sonstiges",
-    "Previous month": "Vorheriger Monat", "Save": "Speichern", "Saved": "Gespeichert", "Social": "Soziales",
-    "Statistics": "Statistik", "This month": "Dieser Monat", "This week": "Diese Woche",
-    "Total spent": "Insgesamt ausgegeben", "Transportation": "Verkehr", "{count} entries": "{count} Einträge",
-    "{count} selected": "{count} ausgewählt",
-}  # fmt: skip
-_CHINESE = {
-    "Add expense": "添加支出", "All categories": "所有类别", "Amount": "金额", "Cancel": "取消", "Category": "类别",
-    "Close": "关闭", "Clothes": "服装", "Date": "日期", "Delete": "删除", "Delete this expense?": "要删除此支出吗？",
-    "Delete {count} expenses?": "要删除 {count} 笔支出吗？", "Discard": "舍弃", "Discard changes?": "要舍弃更改吗？",
-    "Donations": "捐赠", "Edit": "修改", "Edit expense": "修改支出", "Education": "教育",
-    "Enter a name and an amount": "请输入名称和金额", "Entertainment": "娱乐", "Expenses": "支出",
-    "Filter by category": "按类别过滤", "Food": "餐饮", "Health Care": "医疗", "Housing": "住房", "Income": "收入",
-    "Name": "名称", "Navigate up": "转到上一层级", "New expense": "新支出", "Next month": "下个月",
-    "No expenses": "没有支出", "Note": "备注", "OK": "确定", "Others": "其他", "Previous month": "上个月",
-    "Save": "保存", "Saved": "已保存", "Social": "社交", "Statistics": "统计", "This month": "本月",
-    "This week": "本周", "Total spent": "总支出", "Transportation": "交通", "{count} entries": "{count} 笔",
-    "{count} selected": "已选择 {count} 项",
-}  # fmt: skip
+_WORDS: Words = {
+    "Add expense": ("Ausgabe hinzufügen", "添加支出"),
+    "All categories": ("Alle Kategorien", "所有类别"),
+    "Amount": ("Betrag", "金额"),
+    "Category": ("Kategorie", "类别"),
+    "Clothes": ("Kleidung", "服装"),
+    "Delete this expense?": ("Diese Ausgabe löschen?", "要删除此支出吗？"),
+    "Delete {count} expenses?": ("{count} Ausgaben löschen?", "要删除 {count} 笔支出吗？"),
+    "Donations": ("Spenden", "捐赠"),
+    "Edit expense": ("Ausgabe bearbeiten", "修改支出"),
+    "Education": ("Bildung", "教育"),
+    "Enter a name and an amount": ("Gib einen Namen und einen Betrag ein", "请输入名称和金额"),
+    "Entertainment": ("Unterhaltung", "娱乐"),
+    "Expenses": ("Ausgaben", "支出"),
+    "Filter by category": ("Nach Kategorie filtern", "按类别过滤"),
+    "Food": ("Essen", "餐饮"),
+    "Health Care": ("Gesundheit", "医疗"),
+    "Housing": ("Wohnen", "住房"),
+    "Income": ("Einkommen", "收入"),
+    "Name": ("Bezeichnung", "名称"),
+    "New expense": ("Neue Ausgabe", "新支出"),
+    "No expenses": ("Keine Ausgaben", "没有支出"),
+    "Note": ("Notiz", "备注"),
+    "Others": ("Sonstiges", "其他"),
+    "Social": ("Soziales", "社交"),
+    "Statistics": ("Statistik", "统计"),
+    "This month": ("Dieser Monat", "本月"),
+    "This week": ("Diese Woche", "本周"),
+    "Total spent": ("Insgesamt ausgegeben", "总支出"),
+    "Transportation": ("Verkehr", "交通"),
+    "{count} entries": ("{count} Einträge", "{count} 笔"),
+}
 
 _ACTIVITY = f"{PACKAGE}.ui.MainActivity"
 APP = App(
@@ -428,7 +420,7 @@ APP = App(
         }
     },
     draw=draw,
-    strings={"de": _GERMAN, "zh": _CHINESE},
+    strings=tables(EVERYWHERE, _WORDS),
     screens={
         "expenses/main": Screen(main, _ACTIVITY),
         "expenses/filter": Screen(filter_menu, _ACTIVITY, dialog=True),

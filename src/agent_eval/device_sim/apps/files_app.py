@@ -9,14 +9,13 @@ import posixpath
 from collections.abc import Callable
 from datetime import datetime, timedelta
 
-from agent_eval.device_sim import searching
-from agent_eval.device_sim.dialogs import choice_dialog, menu, name_dialog, question
+from agent_eval.device_sim import file_dialogs, searching
+from agent_eval.device_sim.dialogs import choice_dialog, menu
 from agent_eval.device_sim.files import SHARED, FileProblem, Stat
-from agent_eval.device_sim.moments import day_of, minutes_of
 from agent_eval.device_sim.screen import App, Draw, Screen, Ui
 from agent_eval.device_sim.selection import Selection, leave, packed
 from agent_eval.device_sim.sharing import SHARE
-from agent_eval.device_sim.strings import EVERYWHERE, Words, tables
+from agent_eval.device_sim.strings import EVERYWHERE, FILE_WORDS, Words, tables
 from agent_eval.device_sim.ui import MATCH, View, dp
 from agent_eval.device_sim.widgets import (
     BODY,
@@ -51,7 +50,6 @@ _KINDS = {
     "jpg": "Image", "jpeg": "Image", "png": "Image", "pdf": "PDF document", "txt": "Text", "md": "Text",
     "html": "HTML page", "mp3": "Audio", "m4a": "Audio", "mp4": "Video", "csv": "Table", "zip": "Archive",
 }  # fmt: skip
-_FORBIDDEN = frozenset('/\\:*?"<>|\x00')
 
 
 def extension(name: str) -> str:
@@ -76,15 +74,6 @@ def free_name(ui: Ui, folder: str, name: str) -> str:
     return path
 
 
-def name_problem(ui: Ui, folder: str, name: str) -> str:
-    """Say why nothing in a folder can get a name, or return nothing."""
-    if not name or name in (".", "..") or _FORBIDDEN & set(name):
-        return ui.say("This name is not possible")
-    if ui.files.exists(posixpath.join(folder, name)):
-        return ui.say("An item with this name already exists")
-    return ""
-
-
 def sorted_names(ui: Ui, folder: str, sort: str) -> list[str]:
     """Return the names in a folder, folders first."""
 
@@ -102,19 +91,6 @@ def _stat(ui: Ui, path: str) -> Stat:
     return found
 
 
-def _when(ui: Ui, seconds: int) -> str:
-    minutes = minutes_of(seconds)
-    return f"{ui.date(day_of(seconds))}, {ui.time_of_day(minutes // 60, minutes % 60)}"
-
-
-def _path(ui: Ui) -> str:
-    """Return the folder that the page shows, or the nearest one above it that still exists."""
-    path = str(ui.var("path", SHARED))
-    while path != SHARED and not ui.files.is_folder(path):
-        path = posixpath.dirname(path)
-    return path
-
-
 def _title(ui: Ui, path: str) -> str:
     return ui.say("Internal storage") if path == SHARED else posixpath.basename(path)
 
@@ -127,7 +103,7 @@ def _row(ui: Ui, path: str, on_tap: Callable[[], object], selection: Selection |
     name, stat = posixpath.basename(path), _stat(ui, path)
     kind = ui.say(_KINDS.get(extension(name), "File"))
     details = (
-        _when(ui, stat.mtime_s) if stat.is_folder else f"{_when(ui, stat.mtime_s)}, {size_text(stat.size)}, {kind}"
+        ui.moment(stat.mtime_s) if stat.is_folder else f"{ui.moment(stat.mtime_s)}, {size_text(stat.size)}, {kind}"
     )
     chosen = selection is not None and name in selection
     icon = "folder" if stat.is_folder else "photo" if kind == ui.say("Image") else "file"
@@ -169,7 +145,7 @@ def _crumbs(ui: Ui, path: str) -> View:
 
 def browse(ui: Ui) -> View:
     """Build one folder with its toolbar, and what can be done with the chosen files."""
-    path, sort = _path(ui), str(ui.var("sort", "name"))
+    path, sort = file_dialogs.shown_folder(ui, SHARED), str(ui.var("sort", "name"))
     names, selection = sorted_names(ui, path, sort), Selection(ui)
     if selection:
         chosen = "/".join(selection.keys)
@@ -208,12 +184,7 @@ def _list(ui: Ui, rows: list[View], name: str) -> View:
 
 
 def _up(ui: Ui) -> bool:
-    """Show the folder above; there is none above the storage itself."""
-    path = _path(ui)
-    if path == SHARED:
-        return False
-    ui.set("path", posixpath.dirname(path))
-    return True
+    return file_dialogs.go_up(ui, SHARED)
 
 
 def _back(ui: Ui) -> bool:
@@ -280,25 +251,8 @@ def folder_menu(ui: Ui) -> View:
     )
 
 
-def new_folder(ui: Ui) -> View:
-    """Build the dialog that names a new folder."""
-    path = str(ui.var("path"))
-
-    def ok(name: str) -> str:
-        problem = name_problem(ui, path, name)
-        if not problem:
-            ui.files.make_folder(posixpath.join(path, name))
-        return problem
-
-    return name_dialog(ui, ui.say("New folder"), ui.say("Folder name"), ok)
-
-
 # ----------------------------------------------------------------------------------------------------------------------
 # chosen files
-
-
-def _chosen(ui: Ui) -> list[str]:
-    return [posixpath.join(str(ui.var("path")), name) for name in str(ui.var("names")).split("/")]
 
 
 def _share(ui: Ui, path: str, names: tuple[str, ...]) -> None:
@@ -326,40 +280,9 @@ def actions(ui: Ui) -> View:
     return menu(ui, items)
 
 
-def delete(ui: Ui) -> View:
-    """Build the dialog that asks before files are deleted."""
-    chosen = _chosen(ui)
-
-    def ok() -> None:
-        for path in chosen:
-            if ui.files.exists(path):
-                ui.files.remove(path, whole_tree=True)
-        ui.host.tell_page({"picked": ""})
-
-    name = posixpath.basename(chosen[0])
-    one = ui.say("Delete \u201c{name}\u201d?", name=name)
-    return question(ui, one if len(chosen) == 1 else ui.say("Delete {count} items?", count=len(chosen)), "Delete", ok)
-
-
-def rename(ui: Ui) -> View:
-    """Build the dialog that renames a file."""
-    path = _chosen(ui)[0]
-
-    def ok(name: str) -> str:
-        folder = posixpath.dirname(path)
-        if name == posixpath.basename(path):
-            return ""
-        problem = name_problem(ui, folder, name)
-        if not problem:
-            ui.files.rename(path, posixpath.join(folder, name))
-        return problem
-
-    return name_dialog(ui, ui.say("Rename"), ui.say("Name"), ok, answers={"picked": ""})
-
-
 def info(ui: Ui) -> View:
     """Build the page of what is known about a file."""
-    path = _chosen(ui)[0]
+    path = file_dialogs.chosen(ui)[0]
     name = posixpath.basename(path)
     if not ui.files.exists(path):
         return activity(ui, app_bar(ui, ui.say("Info")), _list(ui, [], "info"))
@@ -368,7 +291,7 @@ def info(ui: Ui) -> View:
     facts = [
         ("Name", name),
         ("Type", ui.say(kind)),
-        ("Modified", _when(ui, stat.mtime_s)),
+        ("Modified", ui.moment(stat.mtime_s)),
         ("Location", posixpath.dirname(path)),
     ]
     if stat.is_folder:
@@ -381,7 +304,7 @@ def info(ui: Ui) -> View:
 
 def target(ui: Ui) -> View:
     """Build the page on which somebody goes to where the chosen files shall be copied or moved."""
-    path, verb, source = _path(ui), str(ui.var("verb")), str(ui.var("source"))
+    path, verb, source = file_dialogs.shown_folder(ui, SHARED), str(ui.var("verb")), str(ui.var("source"))
     chosen = [posixpath.join(source, name) for name in str(ui.var("names")).split("/")]
     inside = any(path == one or path.startswith(one + "/") for one in chosen)
     stays = verb == "move" and path == source
@@ -497,43 +420,27 @@ def draw(draw: Draw) -> None:
 
 
 _WORDS: Words = {
-    "An item with this name already exists": ("Ein Element mit diesem Namen existiert bereits", "已有同名项目"),
     "Archive": ("Archiv", "归档"),
     "Audio": ("Audio", "音频"),
     "By date modified (newest first)": ("Nach Änderungsdatum (neueste zuerst)", "按修改日期（最新优先）"),
-    "By name": ("Nach Name", "按名称"),
     "By size (largest first)": ("Nach Größe (größte zuerst)", "按大小（最大优先）"),
     "Copy here": ("Hierher kopieren", "复制到此处"),
     "Copy to\u2026": ("Kopieren nach\u2026", "复制到\u2026"),
-    "Delete {count} items?": ("{count} Elemente löschen?", "要删除 {count} 项吗？"),
-    "Delete \u201c{name}\u201d?": ("„{name}“ löschen?", "要删除“{name}”吗？"),
     "File": ("Datei", "文件"),
-    "Folder": ("Ordner", "文件夹"),
-    "Folder name": ("Ordnername", "文件夹名称"),
     "Get info": ("Informationen", "查看信息"),
     "HTML page": ("HTML-Seite", "网页"),
     "Image": ("Bild", "图片"),
-    "Info": ("Informationen", "信息"),
     "Internal storage": ("Interner Speicher", "内部存储空间"),
     "Items": ("Elemente", "项目数"),
-    "Location": ("Speicherort", "位置"),
     "Modified": ("Geändert", "修改时间"),
     "Move here": ("Hierher verschieben", "移动到此处"),
-    "Move to\u2026": ("Verschieben nach\u2026", "移动到\u2026"),
-    "Name": ("Name", "名称"),
-    "New folder": ("Neuer Ordner", "新建文件夹"),
     "No app can open this file": ("Keine App kann diese Datei öffnen", "没有可打开此文件的应用"),
     "No items": ("Keine Elemente", "无任何内容"),
     "Open with Browser": ("Mit Browser öffnen", "用浏览器打开"),
     "Open with Notes": ("Mit Notizen öffnen", "用便签打开"),
     "PDF document": ("PDF-Dokument", "PDF 文档"),
-    "Rename": ("Umbenennen", "重命名"),
     "Size": ("Größe", "大小"),
-    "Sort by": ("Sortieren nach", "排序方式"),
     "Table": ("Tabelle", "表格"),
-    "Text": ("Text", "文本"),
-    "This name is not possible": ("Dieser Name ist nicht möglich", "无法使用此名称"),
-    "Type": ("Typ", "类型"),
     "Video": ("Video", "视频"),
     "{count} items copied": ("{count} Elemente kopiert", "已复制 {count} 项"),
     "{count} items moved": ("{count} Elemente verschoben", "已移动 {count} 项"),
@@ -548,15 +455,15 @@ APP = App(
     color="#1a73e8",
     icon="folder",
     draw=draw,
-    strings=tables(EVERYWHERE, _WORDS),
+    strings=tables(EVERYWHERE, FILE_WORDS, _WORDS),
     screens={
         "files/browse": Screen(browse, _FILES, on_back=_back),
         "files/menu": Screen(folder_menu, _FILES, dialog=True),
         "files/actions": Screen(actions, _FILES, dialog=True),
         "files/choice": Screen(choice_dialog, _FILES, dialog=True),
-        "files/new_folder": Screen(new_folder, _FILES, dialog=True),
-        "files/delete": Screen(delete, _FILES, dialog=True),
-        "files/rename": Screen(rename, _FILES, dialog=True),
+        "files/new_folder": Screen(file_dialogs.new_folder, _FILES, dialog=True),
+        "files/delete": Screen(file_dialogs.delete, _FILES, dialog=True),
+        "files/rename": Screen(file_dialogs.rename, _FILES, dialog=True),
         "files/open_with": Screen(open_with, "com.android.intentresolver.ChooserActivity", dialog=True),
         "files/info": Screen(info, f"{PACKAGE}.inspector.InspectorActivity"),
         "files/viewer": Screen(viewer, f"{PACKAGE}.ViewerActivity"),

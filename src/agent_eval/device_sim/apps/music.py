@@ -14,6 +14,7 @@ from agent_eval.device_sim.files import SHARED
 from agent_eval.device_sim.schema import COUNT, TEXT, YES_NO, Kind
 from agent_eval.device_sim.screen import App, Draw, Notice, Screen, Ui
 from agent_eval.device_sim.selection import Selection
+from agent_eval.device_sim.strings import EVERYWHERE, Words, tables
 from agent_eval.device_sim.tabs import Tab
 from agent_eval.device_sim.ui import MATCH, Field, View, dp
 from agent_eval.device_sim.widgets import (
@@ -619,50 +620,55 @@ _PLAYLISTS = (
     "Workout",
 )  # fmt: skip
 
-_GERMAN = {
-    "1 song": "1 Titel", "Add to playing queue": "Zur Warteschlange hinzufügen",
-    "Add to playlist": "Zur Playlist hinzufügen",
-    "Added title to the playing queue": "Titel zur Warteschlange hinzugefügt",
-    "Added {count} titles to the playing queue": "{count} Titel zur Warteschlange hinzugefügt",
-    "Added {count} to {name}": "{count} zu {name} hinzugefügt", "Album": "Album", "Artist": "Interpret",
-    "Cancel": "Abbrechen", "Clear queue": "Warteschlange leeren", "Close": "Schließen", "Create": "Erstellen",
-    "Created playlist {name}.": "Playlist {name} erstellt.", "Delete": "Löschen",
-    "Delete playlist": "Playlist löschen", "Delete the playlist {name}?": "Die Playlist {name} löschen?",
-    "Details": "Details", "Duration": "Dauer", "Enter a name": "Gib einen Namen ein",
-    "More options": "Weitere Optionen", "Move down": "Nach unten", "Move up": "Nach oben", "Music": "Musik",
-    "Navigate up": "Nach oben navigieren", "New playlist": "Neue Playlist",
-    "New playlist\u2026": "Neue Playlist\u2026", "Next": "Weiter", "No playlists": "Keine Playlists",
-    "No results": "Keine Ergebnisse", "No songs": "Keine Titel", "Now playing": "Aktuelle Wiedergabe", "OK": "OK",
-    "Pause": "Pause", "Play": "Abspielen", "Play next": "Als Nächstes spielen", "Playing queue": "Warteschlange",
-    "Playlist name": "Name der Playlist", "Playlist {name} already exists": "Die Playlist {name} gibt es schon",
-    "Playlists": "Playlists", "Previous": "Zurück", "Remove from playing queue": "Aus der Warteschlange entfernen",
-    "Remove from playlist": "Aus der Playlist entfernen", "Rename": "Umbenennen",
-    "Rename playlist": "Playlist umbenennen", "Save as file": "Als Datei speichern",
-    "Save as playlist": "Als Playlist speichern", "Saved playlist to {path}.": "Playlist in {path} gespeichert.",
-    "Search": "Suchen", "Search your library": "Mediathek durchsuchen", "Song name": "Titelname",
-    "Songs": "Titelliste", "Sort order": "Sortierung", "Title": "Titel", "Track length": "Titellänge",
-    "{count} selected": "{count} ausgewählt", "{count} songs": "{count} Titel",
-}  # fmt: skip
-_CHINESE = {
-    "1 song": "1 首歌曲", "Add to playing queue": "添加到播放队列", "Add to playlist": "添加到播放列表",
-    "Added title to the playing queue": "已将歌曲添加到播放队列",
-    "Added {count} titles to the playing queue": "已将 {count} 首歌曲添加到播放队列",
-    "Added {count} to {name}": "已将{count}添加到{name}", "Album": "专辑", "Artist": "艺术家", "Cancel": "取消",
-    "Clear queue": "清空队列", "Close": "关闭", "Create": "创建", "Created playlist {name}.": "已创建播放列表{name}。",
-    "Delete": "删除", "Delete playlist": "删除播放列表", "Delete the playlist {name}?": "要删除播放列表{name}吗？",
-    "Details": "详细信息", "Duration": "时长", "Enter a name": "请输入名称", "More options": "更多选项",
-    "Move down": "下移", "Move up": "上移", "Music": "音乐", "Navigate up": "转到上一层级",
-    "New playlist": "新建播放列表", "New playlist\u2026": "新建播放列表\u2026", "Next": "下一首",
-    "No playlists": "没有播放列表", "No results": "没有结果", "No songs": "没有歌曲", "Now playing": "正在播放",
-    "OK": "确定", "Pause": "暂停", "Play": "播放", "Play next": "下一首播放", "Playing queue": "播放队列",
-    "Playlist name": "播放列表名称", "Playlist {name} already exists": "播放列表{name}已存在", "Playlists": "播放列表",
-    "Previous": "上一首", "Remove from playing queue": "从播放队列移除", "Remove from playlist": "从播放列表移除",
-    "Rename": "重命名", "Rename playlist": "重命名播放列表", "Save as file": "另存为文件",
-    "Save as playlist": "另存为播放列表", "Saved playlist to {path}.": "播放列表已保存到 {path}。", "Search": "搜索",
-    "Search your library": "搜索媒体库", "Song name": "歌曲名", "Songs": "歌曲", "Sort order": "排序方式",
-    "Title": "标题", "Track length": "曲目长度", "{count} selected": "已选择 {count} 项",
-    "{count} songs": "{count} 首歌曲",
-}  # fmt: skip
+_WORDS: Words = {
+    "1 song": ("1 Titel", "1 首歌曲"),
+    "Add to playing queue": ("Zur Warteschlange hinzufügen", "添加到播放队列"),
+    "Add to playlist": ("Zur Playlist hinzufügen", "添加到播放列表"),
+    "Added title to the playing queue": ("Titel zur Warteschlange hinzugefügt", "已将歌曲添加到播放队列"),
+    "Added {count} titles to the playing queue": (
+        "{count} Titel zur Warteschlange hinzugefügt",
+        "已将 {count} 首歌曲添加到播放队列",
+    ),
+    "Added {count} to {name}": ("{count} zu {name} hinzugefügt", "已将{count}添加到{name}"),
+    "Album": ("Album", "专辑"),
+    "Artist": ("Interpret", "艺术家"),
+    "Clear queue": ("Warteschlange leeren", "清空队列"),
+    "Create": ("Erstellen", "创建"),
+    "Created playlist {name}.": ("Playlist {name} erstellt.", "已创建播放列表{name}。"),
+    "Delete playlist": ("Playlist löschen", "删除播放列表"),
+    "Delete the playlist {name}?": ("Die Playlist {name} löschen?", "要删除播放列表{name}吗？"),
+    "Details": ("Details", "详细信息"),
+    "Duration": ("Dauer", "时长"),
+    "Enter a name": ("Gib einen Namen ein", "请输入名称"),
+    "Move down": ("Nach unten", "下移"),
+    "Move up": ("Nach oben", "上移"),
+    "Music": ("Musik", "音乐"),
+    "New playlist": ("Neue Playlist", "新建播放列表"),
+    "New playlist\u2026": ("Neue Playlist\u2026", "新建播放列表\u2026"),
+    "Next": ("Weiter", "下一首"),
+    "No playlists": ("Keine Playlists", "没有播放列表"),
+    "No results": ("Keine Ergebnisse", "没有结果"),
+    "No songs": ("Keine Titel", "没有歌曲"),
+    "Now playing": ("Aktuelle Wiedergabe", "正在播放"),
+    "Play next": ("Als Nächstes spielen", "下一首播放"),
+    "Playing queue": ("Warteschlange", "播放队列"),
+    "Playlist name": ("Name der Playlist", "播放列表名称"),
+    "Playlist {name} already exists": ("Die Playlist {name} gibt es schon", "播放列表{name}已存在"),
+    "Playlists": ("Playlists", "播放列表"),
+    "Previous": ("Zurück", "上一首"),
+    "Remove from playing queue": ("Aus der Warteschlange entfernen", "从播放队列移除"),
+    "Remove from playlist": ("Aus der Playlist entfernen", "从播放列表移除"),
+    "Rename playlist": ("Playlist umbenennen", "重命名播放列表"),
+    "Save as file": ("Als Datei speichern", "另存为文件"),
+    "Save as playlist": ("Als Playlist speichern", "另存为播放列表"),
+    "Saved playlist to {path}.": ("Playlist in {path} gespeichert.", "播放列表已保存到 {path}。"),
+    "Search your library": ("Mediathek durchsuchen", "搜索媒体库"),
+    "Song name": ("Titelname", "歌曲名"),
+    "Songs": ("Titelliste", "歌曲"),
+    "Sort order": ("Sortierung", "排序方式"),
+    "Track length": ("Titellänge", "曲目长度"),
+    "{count} songs": ("{count} Titel", "{count} 首歌曲"),
+}
 
 _ACTIVITY = f"{PACKAGE}.activities.MainActivity"
 APP = App(
@@ -679,7 +685,7 @@ APP = App(
     },
     draw=draw,
     ongoing=ongoing,
-    strings={"de": _GERMAN, "zh": _CHINESE},
+    strings=tables(EVERYWHERE, _WORDS),
     screens={
         "music/main": Screen(main, _ACTIVITY),
         "music/search": Screen(search, _ACTIVITY),

@@ -12,15 +12,14 @@ import re
 from collections.abc import Callable
 from datetime import timedelta
 
-from agent_eval.device_sim import searching
-from agent_eval.device_sim.apps.files_app import name_problem
-from agent_eval.device_sim.dialogs import choice_dialog, menu, name_dialog, question
+from agent_eval.device_sim import file_dialogs, searching
+from agent_eval.device_sim.dialogs import choice_dialog, menu, question
+from agent_eval.device_sim.file_dialogs import name_problem
 from agent_eval.device_sim.files import SHARED, FileProblem
-from agent_eval.device_sim.moments import day_of, minutes_of
 from agent_eval.device_sim.screen import App, Draw, Screen, Ui
 from agent_eval.device_sim.selection import Selection, leave
 from agent_eval.device_sim.sharing import SHARE
-from agent_eval.device_sim.strings import EVERYWHERE, Words, tables
+from agent_eval.device_sim.strings import EVERYWHERE, FILE_WORDS, Words, tables
 from agent_eval.device_sim.ui import MATCH, Field, View, dp, line_height, text_lines
 from agent_eval.device_sim.widgets import (
     CENTER,
@@ -85,13 +84,6 @@ def _write(ui: Ui, path: str, text: str) -> None:
         ui.host.show_toast(str(problem))
 
 
-def _folder(ui: Ui) -> str:
-    path = str(ui.var("path", ROOT))
-    while path != ROOT and not ui.files.is_folder(path):
-        path = posixpath.dirname(path)
-    return path
-
-
 def _names(ui: Ui, folder: str, sort: str = "name") -> list[str]:
     def key(name: str) -> tuple[object, ...]:
         path = posixpath.join(folder, name)
@@ -109,8 +101,7 @@ def _title(ui: Ui, folder: str) -> str:
 
 
 def _details(ui: Ui, path: str) -> str:
-    minutes = minutes_of(ui.files.mtime_s(path))
-    when = f"{ui.date(day_of(ui.files.mtime_s(path)))}, {ui.time_of_day(minutes // 60, minutes % 60)}"
+    when = ui.moment(ui.files.mtime_s(path))
     if ui.files.is_folder(path):
         return ui.say("Folder, {count} items", count=len(ui.files.names(path)))
     items = [match for line in read(ui, path).split("\n") if (match := _ITEM.match(line))]
@@ -158,7 +149,7 @@ def _opener(ui: Ui, path: str) -> Callable[[], object]:
 
 def notes(ui: Ui) -> View:
     """Build a folder of notes, and what can be done with the chosen ones."""
-    folder, sort, selection = _folder(ui), str(ui.var("sort", "date")), Selection(ui)
+    folder, sort, selection = file_dialogs.shown_folder(ui, ROOT), str(ui.var("sort", "date")), Selection(ui)
     names = _names(ui, folder, sort)
     chosen = "/".join(selection.keys)
     if selection:
@@ -188,11 +179,7 @@ def notes(ui: Ui) -> View:
 
 
 def _up(ui: Ui) -> bool:
-    folder = _folder(ui)
-    if folder == ROOT:
-        return False
-    ui.set("path", posixpath.dirname(folder))
-    return True
+    return file_dialogs.go_up(ui, ROOT)
 
 
 def _notes_back(ui: Ui) -> bool:
@@ -373,14 +360,10 @@ def delete_open(ui: Ui) -> View:
 # chosen notes
 
 
-def _chosen(ui: Ui) -> list[str]:
-    return [posixpath.join(str(ui.var("path")), name) for name in str(ui.var("names")).split("/")]
-
-
 def actions(ui: Ui) -> View:
     """Build the menu of what can be done with the chosen notes."""
     path, names = str(ui.var("path")), str(ui.var("names"))
-    content = "\n".join(read(ui, one) for one in _chosen(ui) if ui.files.is_file(one))
+    content = "\n".join(read(ui, one) for one in file_dialogs.chosen(ui) if ui.files.is_file(one))
     items = [(ui.say("Move to\u2026"), opener(ui, "notes/move", source=path, names=names)),
              (ui.say("Share"), opener(ui, "notes/share", content=content))]  # fmt: skip
     if "/" not in names:
@@ -388,34 +371,6 @@ def actions(ui: Ui) -> View:
         items.append((ui.say("Rename"), rename))
         items.append((ui.say("Info"), opener(ui, "notes/info", path=posixpath.join(path, names))))
     return menu(ui, items)
-
-
-def delete(ui: Ui) -> View:
-    """Build the dialog that asks before the chosen notes are deleted."""
-    chosen = _chosen(ui)
-
-    def ok() -> None:
-        for path in chosen:
-            if ui.files.exists(path):
-                ui.files.remove(path, whole_tree=True)
-        ui.host.tell_page({"picked": ""})
-
-    one = ui.say("Delete \u201c{name}\u201d?", name=posixpath.basename(chosen[0]))
-    return question(ui, one if len(chosen) == 1 else ui.say("Delete {count} items?", count=len(chosen)), "Delete", ok)
-
-
-def rename(ui: Ui) -> View:
-    """Build the dialog that renames a note or folder."""
-    path = _chosen(ui)[0]
-
-    def ok(name: str) -> str:
-        folder = posixpath.dirname(path)
-        problem = "" if name == posixpath.basename(path) else name_problem(ui, folder, name)
-        if not problem:
-            ui.files.rename(path, posixpath.join(folder, name))
-        return problem
-
-    return name_dialog(ui, ui.say("Rename"), ui.say("Name"), ok, answers={"picked": ""})
 
 
 def info(ui: Ui) -> View:
@@ -435,7 +390,7 @@ def info(ui: Ui) -> View:
 
 def move(ui: Ui) -> View:
     """Build the page on which somebody goes to the folder that the chosen notes are moved to."""
-    folder, source = _folder(ui), str(ui.var("source"))
+    folder, source = file_dialogs.shown_folder(ui, ROOT), str(ui.var("source"))
     chosen = [posixpath.join(source, name) for name in str(ui.var("names")).split("/")]
     fits = folder != source and not any(folder == one or folder.startswith(one + "/") for one in chosen)
 
@@ -460,19 +415,6 @@ def move(ui: Ui) -> View:
     foot = row(*up, View("android.widget.Space", weight=1), select, height=dp(56), pad=(dp(16), dp(4), dp(16), dp(4)))
     rows = [_row(ui, path, setter(ui, "path", path)) for path in inside if ui.files.is_folder(path)]
     return activity(ui, bar, _list(ui, rows, folder), foot)
-
-
-def new_folder(ui: Ui) -> View:
-    """Build the dialog that names a new folder."""
-    folder = str(ui.var("path"))
-
-    def ok(name: str) -> str:
-        problem = name_problem(ui, folder, name)
-        if not problem:
-            ui.files.make_folder(posixpath.join(folder, name), parents=True)
-        return problem
-
-    return name_dialog(ui, ui.say("New folder"), ui.say("Name"), ok)
 
 
 def search(ui: Ui) -> View:
@@ -543,39 +485,22 @@ def draw(draw: Draw) -> None:
 
 
 _WORDS: Words = {
-    "An item with this name already exists": ("Ein Element mit diesem Namen existiert bereits", "已有同名项目"),
     "By date (newest first)": ("Nach Datum (neueste zuerst)", "按日期（最新优先）"),
-    "By name": ("Nach Name", "按名称"),
     "Copy all": ("Alles kopieren", "复制全部"),
     "Create a new file or folder": ("Neue Datei oder neuen Ordner anlegen", "新建文件或文件夹"),
-    "Delete {count} items?": ("{count} Elemente löschen?", "要删除 {count} 项吗？"),
-    "Delete \u201c{name}\u201d?": ("„{name}“ löschen?", "要删除“{name}”吗？"),
     "Edit mode": ("Bearbeitungsmodus", "编辑模式"),
     "Extension": ("Endung", "扩展名"),
-    "Folder": ("Ordner", "文件夹"),
     "Folder, {count} items": ("Ordner, {count} Elemente", "文件夹，{count} 项"),
     "Go to end": ("Zum Ende", "转到末尾"),
     "Go to start": ("Zum Anfang", "转到开头"),
-    "Info": ("Informationen", "信息"),
     "Insert check box": ("Kästchen einfügen", "插入复选框"),
-    "Location": ("Speicherort", "位置"),
-    "Move to\u2026": ("Verschieben nach\u2026", "移动到\u2026"),
-    "Name": ("Name", "名称"),
-    "New folder": ("Neuer Ordner", "新建文件夹"),
     "Note": ("Notiz", "便签"),
     "Notes": ("Notizen", "便签"),
-    "Nothing here": ("Nichts vorhanden", "暂无内容"),
     "Paste": ("Einfügen", "粘贴"),
-    "Rename": ("Umbenennen", "重命名"),
-    "Saved": ("Gespeichert", "已保存"),
     "Select this folder": ("Diesen Ordner wählen", "选择此文件夹"),
-    "Sort by": ("Sortieren nach", "排序方式"),
-    "Text": ("Text", "文本"),
-    "This name is not possible": ("Dieser Name ist nicht möglich", "无法使用此名称"),
     "To-do": ("Aufgabe", "待办"),
     "To-do, {done} of {count} done": ("Aufgabe, {done} von {count} erledigt", "待办，已完成 {done}/{count}"),
     "To-dos": ("Aufgaben", "待办"),
-    "Type": ("Typ", "类型"),
     "View mode": ("Ansichtsmodus", "查看模式"),
     "Words": ("Wörter", "字数"),
 }
@@ -589,16 +514,16 @@ APP = App(
     color="#f9ab00",
     icon="edit",
     draw=draw,
-    strings=tables(EVERYWHERE, _WORDS),
+    strings=tables(EVERYWHERE, FILE_WORDS, _WORDS),
     screens={
         "notes/notes": Screen(notes, _MAIN, on_back=_notes_back),
         "notes/new": Screen(new, _MAIN, dialog=True),
         "notes/edit": Screen(edit, _DOCUMENT, on_back=_edit_back),
         "notes/delete_open": Screen(delete_open, _DOCUMENT, dialog=True),
         "notes/actions": Screen(actions, _MAIN, dialog=True),
-        "notes/delete": Screen(delete, _MAIN, dialog=True),
-        "notes/rename": Screen(rename, _MAIN, dialog=True),
-        "notes/new_folder": Screen(new_folder, _MAIN, dialog=True),
+        "notes/delete": Screen(file_dialogs.delete, _MAIN, dialog=True),
+        "notes/rename": Screen(file_dialogs.rename, _MAIN, dialog=True),
+        "notes/new_folder": Screen(file_dialogs.new_folder, _MAIN, dialog=True),
         "notes/choice": Screen(choice_dialog, _MAIN, dialog=True),
         "notes/info": Screen(info, _MAIN),
         "notes/move": Screen(move, _MAIN, on_back=_up),

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from agent_eval.device_sim.screen import App, Host, Screen, Ui
+from agent_eval.device_sim.strings import EVERYWHERE, Words, tables
 from agent_eval.device_sim.ui import MATCH, View, dp
 from agent_eval.device_sim.widgets import (
     CENTER,
@@ -286,37 +287,49 @@ def _askers(ui: Ui, name: str) -> list[str]:
     return sorted(packages, key=lambda package: _label(ui, package))
 
 
-_GERMAN = {
-    "Allow": "Zulassen", "Allow only while using the app": "Zugriff nur während der Nutzung der App zulassen",
-    "Allow {app} to access this device\u2019s location?": "{app} erlauben, den Gerätestandort abzurufen?",
-    "Allow {app} to access your contacts?": "{app} den Zugriff auf deine Kontakte erlauben?",
-    "Allow {app} to record audio?": "{app} das Aufnehmen von Audio erlauben?",
-    "Allow {app} to send you notifications?": "{app} erlauben, dir Benachrichtigungen zu senden?",
-    "Allow {app} to take pictures and record video?": "{app} das Aufnehmen von Bildern und Videos erlauben?",
-    "Allow {group} in the app\u2019s settings first": "Lasse zuerst „{group}“ in den Einstellungen der App zu",
-    "Allowed": "Zugelassen", "App permissions": "App-Berechtigungen", "Ask every time": "Jedes Mal fragen",
-    "Camera": "Kamera", "Contacts": "Kontakte", "Don\u2019t allow": "Nicht zulassen", "Location": "Standort",
-    "Microphone": "Mikrofon", "No apps": "Keine Apps", "No permissions requested": "Keine Berechtigungen angefordert",
-    "Not allowed": "Nicht zugelassen", "Notifications": "Benachrichtigungen", "Only this time": "Nur dieses Mal",
-    "Permission controller": "Berechtigungsverwaltung", "Permission manager": "Berechtigungsmanager",
-    "While using the app": "Bei Nutzung der App", "{group} access for this app": "Zugriff dieser App: {group}",
-    "{have} of {all} apps allowed": "{have} von {all} Apps zugelassen",
-}  # fmt: skip
-_CHINESE = {
-    "Allow": "允许", "Allow only while using the app": "仅在使用该应用时允许",
-    "Allow {app} to access this device\u2019s location?": "要允许“{app}”获取此设备的位置信息吗？",
-    "Allow {app} to access your contacts?": "要允许“{app}”访问您的通讯录吗？",
-    "Allow {app} to record audio?": "要允许“{app}”录音吗？",
-    "Allow {app} to send you notifications?": "要允许“{app}”向您发送通知吗？",
-    "Allow {app} to take pictures and record video?": "要允许“{app}”拍摄照片和录制视频吗？",
-    "Allow {group} in the app\u2019s settings first": "请先在应用设置中允许{group}权限", "Allowed": "已允许",
-    "App permissions": "应用权限", "Ask every time": "每次都询问", "Camera": "相机", "Contacts": "通讯录",
-    "Don\u2019t allow": "不允许", "Location": "位置信息", "Microphone": "麦克风", "No apps": "没有应用",
-    "No permissions requested": "未请求任何权限", "Not allowed": "未允许", "Notifications": "通知",
-    "Only this time": "仅限这一次", "Permission controller": "权限控制器", "Permission manager": "权限管理器",
-    "While using the app": "使用时允许", "{group} access for this app": "此应用的{group}权限",
-    "{have} of {all} apps allowed": "{all} 个应用中有 {have} 个已获准",
-}  # fmt: skip
+_WORDS: Words = {
+    "Allow": ("Zulassen", "允许"),
+    "Allow only while using the app": ("Zugriff nur während der Nutzung der App zulassen", "仅在使用该应用时允许"),
+    "Allow {app} to access this device\u2019s location?": (
+        "{app} erlauben, den Gerätestandort abzurufen?",
+        "要允许“{app}”获取此设备的位置信息吗？",
+    ),
+    "Allow {app} to access your contacts?": (
+        "{app} den Zugriff auf deine Kontakte erlauben?",
+        "要允许“{app}”访问您的通讯录吗？",
+    ),
+    "Allow {app} to record audio?": ("{app} das Aufnehmen von Audio erlauben?", "要允许“{app}”录音吗？"),
+    "Allow {app} to send you notifications?": (
+        "{app} erlauben, dir Benachrichtigungen zu senden?",
+        "要允许“{app}”向您发送通知吗？",
+    ),
+    "Allow {app} to take pictures and record video?": (
+        "{app} das Aufnehmen von Bildern und Videos erlauben?",
+        "要允许“{app}”拍摄照片和录制视频吗？",
+    ),
+    "Allow {group} in the app\u2019s settings first": (
+        "Lasse zuerst „{group}“ in den Einstellungen der App zu",
+        "请先在应用设置中允许{group}权限",
+    ),
+    "Allowed": ("Zugelassen", "已允许"),
+    "App permissions": ("App-Berechtigungen", "应用权限"),
+    "Ask every time": ("Jedes Mal fragen", "每次都询问"),
+    "Camera": ("Kamera", "相机"),
+    "Contacts": ("Kontakte", "通讯录"),
+    "Don\u2019t allow": ("Nicht zulassen", "不允许"),
+    "Location": ("Standort", "位置信息"),
+    "Microphone": ("Mikrofon", "麦克风"),
+    "No apps": ("Keine Apps", "没有应用"),
+    "No permissions requested": ("Keine Berechtigungen angefordert", "未请求任何权限"),
+    "Not allowed": ("Nicht zugelassen", "未允许"),
+    "Notifications": ("Benachrichtigungen", "通知"),
+    "Only this time": ("Nur dieses Mal", "仅限这一次"),
+    "Permission controller": ("Berechtigungsverwaltung", "权限控制器"),
+    "Permission manager": ("Berechtigungsmanager", "权限管理器"),
+    "While using the app": ("Bei Nutzung der App", "使用时允许"),
+    "{group} access for this app": ("Zugriff dieser App: {group}", "此应用的{group}权限"),
+    "{have} of {all} apps allowed": ("{have} von {all} Apps zugelassen", "{all} 个应用中有 {have} 个已获准"),
+}
 
 APP = App(
     package=PACKAGE,
@@ -325,7 +338,7 @@ APP = App(
     icon="lock",
     launchable=False,
     actions={"android.intent.action.MANAGE_PERMISSIONS": "permissions/manager"},
-    strings={"de": _GERMAN, "zh": _CHINESE},
+    strings=tables(EVERYWHERE, _WORDS),
     screens={
         "permissions/manager": Screen(manager, f"{_PREFIX}.ManagePermissionsActivity", package=PACKAGE),
         "permissions/group": Screen(group, f"{_PREFIX}.ManagePermissionsActivity", package=PACKAGE),

@@ -12,6 +12,7 @@ from agent_eval.device_sim import draft, searching
 from agent_eval.device_sim.dialogs import menu, question
 from agent_eval.device_sim.schema import TEXT, YES_NO, Kind
 from agent_eval.device_sim.screen import App, Draw, Screen, Ui
+from agent_eval.device_sim.strings import EVERYWHERE, Words, tables
 from agent_eval.device_sim.ui import Field, View, dp, line_height, text_lines
 from agent_eval.device_sim.widgets import (
     BODY,
@@ -372,34 +373,34 @@ _DISHES = (
           ("Cut the zucchini into ribbons.", "Fry for {c} minutes.", "Toss with pesto and tomatoes.")),
 )  # fmt: skip
 
-_GERMAN = {
-    "1 serving": "1 Portion", "Add to favorites": "Zu Favoriten hinzufügen", "All recipes": "Alle Rezepte",
-    "Cancel": "Abbrechen", "Collapse": "Schließen", "Copied to clipboard": "In die Zwischenablage kopiert",
-    "Copy as text": "Als Text kopieren", "Delete": "Löschen", "Description": "Beschreibung",
-    "Directions": "Zubereitung", "Discard": "Verwerfen", "Discard changes?": "Änderungen verwerfen?",
-    "Do you really want to delete this recipe?": "Dieses Rezept wirklich löschen?", "Edit": "Bearbeiten",
-    "Edit recipe": "Rezept bearbeiten", "Favorite": "Favorit", "Favorites": "Favoriten", "Ingredients": "Zutaten",
-    "More options": "Weitere Optionen", "Navigate up": "Nach oben navigieren", "New recipe": "Neues Rezept",
-    "No recipes found": "Keine Rezepte gefunden", "No recipes yet": "Noch keine Rezepte",
-    "Please enter a title": "Bitte gib einen Titel ein", "Preparation time (mins)": "Zubereitungszeit (Min.)",
-    "Recipes": "Rezepte", "Remove from favorites": "Aus Favoriten entfernen", "Save": "Speichern", "Search": "Suchen",
-    "Search recipes": "Rezepte suchen", "Servings": "Portionen", "Show all recipes": "Alle Rezepte anzeigen",
-    "Show favorites": "Favoriten anzeigen", "Source": "Quelle", "Title": "Titel", "{count} mins": "{count} Min.",
-    "{count} servings": "{count} Portionen",
-}  # fmt: skip
-_CHINESE = {
-    "1 serving": "1 人份", "Add to favorites": "添加到收藏", "All recipes": "所有食谱", "Cancel": "取消",
-    "Collapse": "收起", "Copied to clipboard": "已复制到剪贴板", "Copy as text": "复制为文本", "Delete": "删除",
-    "Description": "说明", "Directions": "做法", "Discard": "舍弃", "Discard changes?": "要舍弃更改吗？",
-    "Do you really want to delete this recipe?": "确定要删除此食谱吗？", "Edit": "修改", "Edit recipe": "修改食谱",
-    "Favorite": "已收藏", "Favorites": "收藏", "Ingredients": "配料", "More options": "更多选项",
-    "Navigate up": "转到上一层级", "New recipe": "新建食谱", "No recipes found": "未找到食谱",
-    "No recipes yet": "还没有食谱", "Please enter a title": "请输入标题",
-    "Preparation time (mins)": "准备时间（分钟）", "Recipes": "食谱", "Remove from favorites": "取消收藏",
-    "Save": "保存", "Search": "搜索", "Search recipes": "搜索食谱", "Servings": "份数",
-    "Show all recipes": "显示所有食谱", "Show favorites": "显示收藏", "Source": "来源", "Title": "标题",
-    "{count} mins": "{count} 分钟", "{count} servings": "{count} 人份",
-}  # fmt: skip
+_WORDS: Words = {
+    "1 serving": ("1 Portion", "1 人份"),
+    "Add to favorites": ("Zu Favoriten hinzufügen", "添加到收藏"),
+    "All recipes": ("Alle Rezepte", "所有食谱"),
+    "Collapse": ("Schließen", "收起"),
+    "Copied to clipboard": ("In die Zwischenablage kopiert", "已复制到剪贴板"),
+    "Copy as text": ("Als Text kopieren", "复制为文本"),
+    "Directions": ("Zubereitung", "做法"),
+    "Do you really want to delete this recipe?": ("Dieses Rezept wirklich löschen?", "确定要删除此食谱吗？"),
+    "Edit recipe": ("Rezept bearbeiten", "修改食谱"),
+    "Favorite": ("Favorit", "已收藏"),
+    "Favorites": ("Favoriten", "收藏"),
+    "Ingredients": ("Zutaten", "配料"),
+    "New recipe": ("Neues Rezept", "新建食谱"),
+    "No recipes found": ("Keine Rezepte gefunden", "未找到食谱"),
+    "No recipes yet": ("Noch keine Rezepte", "还没有食谱"),
+    "Please enter a title": ("Bitte gib einen Titel ein", "请输入标题"),
+    "Preparation time (mins)": ("Zubereitungszeit (Min.)", "准备时间（分钟）"),
+    "Recipes": ("Rezepte", "食谱"),
+    "Remove from favorites": ("Aus Favoriten entfernen", "取消收藏"),
+    "Search recipes": ("Rezepte suchen", "搜索食谱"),
+    "Servings": ("Portionen", "份数"),
+    "Show all recipes": ("Alle Rezepte anzeigen", "显示所有食谱"),
+    "Show favorites": ("Favoriten anzeigen", "显示收藏"),
+    "Source": ("Quelle", "来源"),
+    "{count} mins": ("{count} Min.", "{count} 分钟"),
+    "{count} servings": ("{count} Portionen", "{count} 人份"),
+}
 
 _FORM = f"{PACKAGE}.recipe.crud.CreateAndEditRecipeActivity"
 APP = App(
@@ -417,7 +418,7 @@ APP = App(
         }
     },
     draw=draw,
-    strings={"de": _GERMAN, "zh": _CHINESE},
+    strings=tables(EVERYWHERE, _WORDS),
     screens={
         "recipes/main": Screen(recipes, f"{PACKAGE}.MainActivity"),
         "recipes/details": Screen(details, f"{PACKAGE}.recipe.details.RecipeDetailsActivity"),

@@ -6,12 +6,14 @@ measured by the phone's clock, pauses left out.
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 from agent_eval.device_sim.apps import permission_controller
 from agent_eval.device_sim.dialogs import menu, question
+from agent_eval.device_sim.file_dialogs import FORBIDDEN
 from agent_eval.device_sim.files import SHARED
 from agent_eval.device_sim.screen import App, Draw, Screen, Ui
+from agent_eval.device_sim.strings import EVERYWHERE, Words, tables
 from agent_eval.device_sim.ui import MATCH, Field, View, dp
 from agent_eval.device_sim.widgets import (
     CENTER,
@@ -38,7 +40,6 @@ PACKAGE = "com.dimowner.audiorecorder"
 _ID = f"{PACKAGE}:id/"
 FOLDER = f"{SHARED}/Recordings"
 _SUFFIX = ".m4a"
-_FORBIDDEN = '/\\:*?"<>|'
 PERMISSION = "RECORD_AUDIO"
 
 
@@ -194,7 +195,7 @@ def save(ui: Ui) -> View:
 
 def _may_be(ui: Ui, name: str) -> bool:
     """Tell whether a recording may have a name, and say why not."""
-    if not name or any(sign in _FORBIDDEN for sign in name) or name.startswith("."):
+    if not name or FORBIDDEN & set(name) or name.startswith("."):
         ui.host.show_toast(ui.say("Enter another name"))
         return False
     if ui.files.exists(f"{FOLDER}/{name}{_SUFFIX}"):
@@ -211,8 +212,7 @@ def listing(ui: Ui) -> View:
     """Build the list of recordings (fragment_records.xml)."""
     rows = []
     for name in recordings(ui):
-        written = datetime.fromtimestamp(ui.files.mtime_s(f"{FOLDER}/{name}"), UTC)
-        when = f"{ui.date(written)}, {ui.time_of_day(written.hour, written.minute)}"
+        when = ui.moment(ui.files.mtime_s(f"{FOLDER}/{name}"))
         texts = column(
             label(name.removesuffix(_SUFFIX), id=f"{_ID}list_item_name", size=TITLE, width=MATCH),
             label(f"{_clock(seconds_of(ui, name))} \u2022 {when}", id=f"{_ID}list_item_description", ink="soft"),
@@ -317,28 +317,26 @@ _NAMES = (
     "Standup", "Voice memo",
 )  # fmt: skip
 
-_GERMAN = {
-    "A recording with this name exists": "Es gibt schon eine Aufnahme mit diesem Namen",
-    "Audio Recorder": "Audiorekorder", "Cancel": "Abbrechen", "Delete": "Löschen", "Delete {name}?": "{name} löschen?",
-    "Discard": "Verwerfen", "Discard this recording?": "Diese Aufnahme verwerfen?",
-    "Don\u2019t save": "Nicht speichern", "Enter another name": "Gib einen anderen Namen ein",
-    "File name": "Dateiname", "Link copied": "Link kopiert", "More options": "Weitere Optionen",
-    "Navigate up": "Nach oben navigieren", "No recordings": "Keine Aufnahmen", "OK": "OK", "Pause": "Pause",
-    "Paused": "Angehalten", "Play": "Abspielen", "Record": "Aufnehmen", "Recorder": "Rekorder",
-    "Recordings": "Aufnahmen", "Recording\u2026": "Aufnahme läuft\u2026", "Rename": "Umbenennen",
-    "Resume": "Fortsetzen", "Save": "Speichern", "Save recording": "Aufnahme speichern",
-    "Saved {name}": "{name} gespeichert", "Share": "Teilen", "Stop": "Stopp",
-}  # fmt: skip
-_CHINESE = {
-    "A recording with this name exists": "已存在同名录音", "Audio Recorder": "录音", "Cancel": "取消",
-    "Delete": "删除", "Delete {name}?": "要删除{name}吗？", "Discard": "舍弃",
-    "Discard this recording?": "要舍弃此录音吗？", "Don\u2019t save": "不保存", "Enter another name": "请输入其他名称",
-    "File name": "文件名", "Link copied": "链接已复制", "More options": "更多选项", "Navigate up": "转到上一层级",
-    "No recordings": "没有录音", "OK": "确定", "Pause": "暂停", "Paused": "已暂停", "Play": "播放", "Record": "录制",
-    "Recorder": "录音机", "Recordings": "录音列表", "Recording\u2026": "正在录音\u2026", "Rename": "重命名",
-    "Resume": "继续", "Save": "保存", "Save recording": "保存录音", "Saved {name}": "已保存{name}", "Share": "分享",
-    "Stop": "停止",
-}  # fmt: skip
+_WORDS: Words = {
+    "A recording with this name exists": ("Es gibt schon eine Aufnahme mit diesem Namen", "已存在同名录音"),
+    "Audio Recorder": ("Audiorekorder", "录音"),
+    "Delete {name}?": ("{name} löschen?", "要删除{name}吗？"),
+    "Discard this recording?": ("Diese Aufnahme verwerfen?", "要舍弃此录音吗？"),
+    "Don\u2019t save": ("Nicht speichern", "不保存"),
+    "Enter another name": ("Gib einen anderen Namen ein", "请输入其他名称"),
+    "File name": ("Dateiname", "文件名"),
+    "Link copied": ("Link kopiert", "链接已复制"),
+    "No recordings": ("Keine Aufnahmen", "没有录音"),
+    "Paused": ("Angehalten", "已暂停"),
+    "Record": ("Aufnehmen", "录制"),
+    "Recorder": ("Rekorder", "录音机"),
+    "Recordings": ("Aufnahmen", "录音列表"),
+    "Recording\u2026": ("Aufnahme läuft\u2026", "正在录音\u2026"),
+    "Resume": ("Fortsetzen", "继续"),
+    "Save recording": ("Aufnahme speichern", "保存录音"),
+    "Saved {name}": ("{name} gespeichert", "已保存{name}"),
+    "Stop": ("Stopp", "停止"),
+}
 
 _ACTIVITY = f"{PACKAGE}.app.main.MainActivity"
 _LIST = f"{PACKAGE}.app.records.RecordsActivity"
@@ -350,7 +348,7 @@ APP = App(
     color="#d84315",
     permissions=(PERMISSION,),
     draw=draw,
-    strings={"de": _GERMAN, "zh": _CHINESE},
+    strings=tables(EVERYWHERE, _WORDS),
     screens={
         "recorder/main": Screen(main, _ACTIVITY),
         "recorder/recording": Screen(recording, _ACTIVITY),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import date, timedelta
 
-from agent_eval.device_sim import searching
+from agent_eval.device_sim import draft, searching
 from agent_eval.device_sim.dialogs import (
     choice_dialog,
     date_dialog,
@@ -320,20 +320,12 @@ def _save(ui: Ui) -> None:
             ui.put(f"{TASK}/{task}/{name}", value)
 
 
-def _edit_back(ui: Ui) -> bool:
-    """Ask before something is lost; an untouched form is left at once."""
+def _changed(ui: Ui) -> bool:
+    """Tell whether something would be lost if the form were left."""
     task = int(ui.var("task"))
     fields = _fields(ui)
     same = all(ui.host.state.get(f"{TASK}/{task}/{name}") == value for name, value in fields.items())
-    if same or (not task and not fields["title"] and not fields["notes"]):
-        return False
-    ui.open("tasks/discard")
-    return True
-
-
-def discard(ui: Ui) -> View:
-    """Build the dialog that asks before a form is lost."""
-    return question(ui, ui.say("Discard changes?"), "Discard", ui.close)
+    return not same and bool(task or fields["title"] or fields["notes"])
 
 
 def delete(ui: Ui) -> View:
@@ -408,7 +400,6 @@ _WORDS: Words = {
     "Default list": ("Standardliste", "默认列表"),
     "Delete this task?": ("Diese Aufgabe löschen?", "要删除此任务吗？"),
     "Delete {count} completed tasks?": ("{count} erledigte Aufgaben löschen?", "要删除 {count} 个已完成任务吗？"),
-    "Description": ("Beschreibung", "说明"),
     "Due date": ("Fälligkeit", "截止日期"),
     "Edit task": ("Aufgabe bearbeiten", "修改任务"),
     "Filters": ("Filter", "过滤器"),
@@ -419,7 +410,6 @@ _WORDS: Words = {
     "Low priority": ("Niedrige Priorität", "低优先级"),
     "Medium priority": ("Mittlere Priorität", "中优先级"),
     "My Tasks": ("Meine Aufgaben", "我的任务"),
-    "Name": ("Name", "名称"),
     "New task": ("Neue Aufgabe", "新任务"),
     "No due date": ("Kein Datum", "无截止日期"),
     "No priority": ("Keine Priorität", "无优先级"),
@@ -432,7 +422,6 @@ _WORDS: Words = {
     "Sort": ("Sortieren", "排序"),
     "Task name": ("Aufgabenname", "任务名称"),
     "There are no tasks here.": ("Hier gibt es keine Aufgaben.", "此处没有任务。"),
-    "This name is not possible": ("Dieser Name ist nicht möglich", "无法使用此名称"),
 }
 
 _MAIN = f"{PACKAGE}.ui.MainActivity"
@@ -460,8 +449,8 @@ APP = App(
         "tasks/clear": Screen(clear, _MAIN, dialog=True),
         "tasks/new_list": Screen(new_list, _MAIN, dialog=True),
         "tasks/search": Screen(search, _MAIN),
-        "tasks/edit": Screen(edit, _MAIN, on_back=_edit_back),
-        "tasks/discard": Screen(discard, _MAIN, dialog=True),
+        "tasks/edit": Screen(edit, _MAIN, on_back=draft.leave(_changed, "tasks/discard")),
+        "tasks/discard": Screen(draft.discard, _MAIN, dialog=True),
         "tasks/delete": Screen(delete, _MAIN, dialog=True),
         "tasks/due": Screen(due_menu, _MAIN, dialog=True),
         "tasks/date": Screen(date_dialog, _MAIN, dialog=True),

@@ -13,6 +13,7 @@ from agent_eval.device_sim.files import SHARED
 from agent_eval.device_sim.schema import FILES, TEXT
 from agent_eval.device_sim.screen import App, Draw, Screen, Ui
 from agent_eval.device_sim.selection import Selection
+from agent_eval.device_sim.strings import EVERYWHERE, Words, tables
 from agent_eval.device_sim.tabs import Tab
 from agent_eval.device_sim.ui import Field, View, dp
 from agent_eval.device_sim.widgets import (
@@ -375,28 +376,28 @@ _STEMS = (
 )  # fmt: skip
 _PLAYLISTS = ("Watch later", "Family", "Favourites", "Holidays")
 
-_GERMAN = {
-    "1 track": "1 Titel", "Add to playlist": "Zur Wiedergabeliste hinzufügen", "Browse": "Durchsuchen",
-    "Cancel": "Abbrechen", "Close": "Schließen", "Create new playlist": "Neue Wiedergabeliste erstellen",
-    "Delete": "Löschen", "Delete the playlist {name}?": "Die Wiedergabeliste {name} löschen?",
-    "Enter a name": "Gib einen Namen ein", "Information": "Informationen", "Internal memory": "Interner Speicher",
-    "More actions": "Weitere Aktionen", "Move down": "Nach unten", "Move up": "Nach oben",
-    "Navigate up": "Nach oben navigieren", "Next": "Weiter", "No media found": "Keine Medien gefunden", "OK": "OK",
-    "Pause": "Pause", "Play": "Abspielen", "Playlists": "Wiedergabelisten", "Previous": "Zurück",
-    "Remove from playlist": "Aus der Wiedergabeliste entfernen", "Save": "Speichern", "Video": "Video",
-    "Videos": "Videos", "{count} added to playlist": "{count} hinzugefügt", "{count} selected": "{count} ausgewählt",
-    "{count} tracks": "{count} Titel",
-}  # fmt: skip
-_CHINESE = {
-    "1 track": "1 个视频", "Add to playlist": "添加到播放列表", "Browse": "浏览", "Cancel": "取消", "Close": "关闭",
-    "Create new playlist": "新建播放列表", "Delete": "删除", "Delete the playlist {name}?": "要删除播放列表{name}吗？",
-    "Enter a name": "请输入名称", "Information": "信息", "Internal memory": "内部存储", "More actions": "更多操作",
-    "Move down": "下移", "Move up": "上移", "Navigate up": "转到上一层级", "Next": "下一个",
-    "No media found": "未找到媒体", "OK": "确定", "Pause": "暂停", "Play": "播放", "Playlists": "播放列表",
-    "Previous": "上一个", "Remove from playlist": "从播放列表移除", "Save": "保存", "Video": "视频",
-    "Videos": "视频库", "{count} added to playlist": "已添加{count}", "{count} selected": "已选择 {count} 项",
-    "{count} tracks": "{count} 个视频",
-}  # fmt: skip
+_WORDS: Words = {
+    "1 track": ("1 Titel", "1 个视频"),
+    "Add to playlist": ("Zur Wiedergabeliste hinzufügen", "添加到播放列表"),
+    "Browse": ("Durchsuchen", "浏览"),
+    "Create new playlist": ("Neue Wiedergabeliste erstellen", "新建播放列表"),
+    "Delete the playlist {name}?": ("Die Wiedergabeliste {name} löschen?", "要删除播放列表{name}吗？"),
+    "Enter a name": ("Gib einen Namen ein", "请输入名称"),
+    "Information": ("Informationen", "信息"),
+    "Internal memory": ("Interner Speicher", "内部存储"),
+    "More actions": ("Weitere Aktionen", "更多操作"),
+    "Move down": ("Nach unten", "下移"),
+    "Move up": ("Nach oben", "上移"),
+    "Next": ("Weiter", "下一个"),
+    "No media found": ("Keine Medien gefunden", "未找到媒体"),
+    "Playlists": ("Wiedergabelisten", "播放列表"),
+    "Previous": ("Zurück", "上一个"),
+    "Remove from playlist": ("Aus der Wiedergabeliste entfernen", "从播放列表移除"),
+    "Video": ("Video", "视频"),
+    "Videos": ("Videos", "视频库"),
+    "{count} added to playlist": ("{count} hinzugefügt", "已添加{count}"),
+    "{count} tracks": ("{count} Titel", "{count} 个视频"),
+}
 
 _ACTIVITY = f"{PACKAGE}.gui.MainActivity"
 APP = App(
@@ -407,7 +408,7 @@ APP = App(
     color="#ef6c00",
     records={"videos/playlists": {"name": TEXT, "paths": TEXT}},
     draw=draw,
-    strings={"de": _GERMAN, "zh": _CHINESE},
+    strings=tables(EVERYWHERE, _WORDS),
     screens={
         "videos/main": Screen(main, _ACTIVITY),
         "videos/folder": Screen(folder, _ACTIVITY),

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
 from agent_eval.device_sim.screen import App, Screen, Ui
+from agent_eval.device_sim.strings import EVERYWHERE, Words, tables
 from agent_eval.device_sim.ui import MATCH, View, dp
 from agent_eval.device_sim.widgets import (
     BODY,
@@ -151,6 +152,41 @@ def pending_note(ui: Ui, *, on: bool) -> View:
     return label(text, id="android:id/summary", size=BODY, ink="soft", width=MATCH)
 
 
+_WORDS: Words = {
+    "Claim it before midnight": ("Noch vor Mitternacht einlösen", "午夜前领取"),
+    "Close app": ("App schließen", "关闭应用"),
+    "Dismiss": ("Schließen", "关闭"),
+    "Enjoying this app? Rate it in the store": (
+        "Gefällt dir diese App? Bewerte sie im Store",
+        "喜欢这个应用吗？去商店评分",
+    ),
+    "Finish setting up your phone": ("Einrichtung des Smartphones abschließen", "完成手机设置"),
+    "Free up space with one tap": ("Mit einem Tippen Speicher freigeben", "一键释放空间"),
+    "It only takes a minute": ("Dauert nur eine Minute", "只需一分钟"),
+    "Managed by your organization": ("Von deiner Organisation verwaltet", "由贵组织管理"),
+    "Rate your experience": ("Wie zufrieden bist du?", "评价您的体验"),
+    "Scroll down to see all options": ("Für alle Optionen nach unten scrollen", "向下滚动可查看所有选项"),
+    "Some features may not work as before.": ("Einige Funktionen sind dann eingeschränkt.", "部分功能可能会受影响。"),
+    "Storage tip": ("Speichertipp", "存储空间提示"),
+    "Suggested for you": ("Vorschläge für dich", "为您推荐"),
+    "Tap to see what's new": ("Tippen, um Neues zu sehen", "点按查看新功能"),
+    "The store is not available": ("Der Store ist nicht verfügbar", "应用商店不可用"),
+    "Tips for your new phone": ("Tipps für dein neues Smartphone", "新手机使用技巧"),
+    "Turn off": ("Ausschalten", "关闭"),
+    "Turn off {name}?": ("{name} ausschalten?", "要关闭“{name}”吗？"),
+    "Turn on": ("Einschalten", "开启"),
+    "Turn on {name}?": ("{name} einschalten?", "要开启“{name}”吗？"),
+    "Turning off\u2026": ("Wird ausgeschaltet\u2026", "正在关闭\u2026"),
+    "Turning on\u2026": ("Wird eingeschaltet\u2026", "正在开启\u2026"),
+    "Update available": ("Update verfügbar", "有可用更新"),
+    "Upgrade today and save 30%": ("Heute upgraden und 30 % sparen", "今天升级，立省 30%"),
+    "Wait": ("Warten", "等待"),
+    "Weekend offer": ("Angebot zum Wochenende", "周末优惠"),
+    "Work profile": ("Arbeitsprofil", "工作资料"),
+    "You have 1 new reward": ("Du hast eine neue Prämie", "您有 1 个新奖励"),
+    "{app} isn't responding": ("{app} reagiert nicht", "“{app}”没有响应"),
+}
+
 SYSTEM = App(
     package="android",
     label="Android System",
@@ -169,72 +205,7 @@ SYSTEM = App(
             confirm_toggle, "com.android.internal.app.AlertActivity", dialog=True, package="android"
         ),
     },
-    strings={
-        "de": {
-            "Cancel": "Abbrechen",
-            "Close app": "App schlie\u00dfen",
-            "Dismiss": "Schlie\u00dfen",
-            "Enjoying this app? Rate it in the store": "Gef\u00e4llt dir diese App? Bewerte sie im Store",
-            "Finish setting up your phone": "Einrichtung des Smartphones abschlie\u00dfen",
-            "Managed by your organization": "Von deiner Organisation verwaltet",
-            "Scroll down to see all options": "F\u00fcr alle Optionen nach unten scrollen",
-            "Some features may not work as before.": "Einige Funktionen sind dann eingeschr\u00e4nkt.",
-            "Suggested for you": "Vorschl\u00e4ge f\u00fcr dich",
-            "The store is not available": "Der Store ist nicht verf\u00fcgbar",
-            "Tips for your new phone": "Tipps f\u00fcr dein neues Smartphone",
-            "Turn off": "Ausschalten",
-            "Turn off {name}?": "{name} ausschalten?",
-            "Turn on": "Einschalten",
-            "Turn on {name}?": "{name} einschalten?",
-            "Turning off\u2026": "Wird ausgeschaltet\u2026",
-            "Turning on\u2026": "Wird eingeschaltet\u2026",
-            "Wait": "Warten",
-            "Work profile": "Arbeitsprofil",
-            "Claim it before midnight": "Noch vor Mitternacht einl\u00f6sen",
-            "Free up space with one tap": "Mit einem Tippen Speicher freigeben",
-            "It only takes a minute": "Dauert nur eine Minute",
-            "Rate your experience": "Wie zufrieden bist du?",
-            "Storage tip": "Speichertipp",
-            "Tap to see what's new": "Tippen, um Neues zu sehen",
-            "Update available": "Update verf\u00fcgbar",
-            "Upgrade today and save 30%": "Heute upgraden und 30 % sparen",
-            "Weekend offer": "Angebot zum Wochenende",
-            "You have 1 new reward": "Du hast eine neue Pr\u00e4mie",
-            "{app} isn't responding": "{app} reagiert nicht",
-        },
-        "zh": {
-            "Cancel": "取消",
-            "Close app": "关闭应用",
-            "Dismiss": "关闭",
-            "Enjoying this app? Rate it in the store": "喜欢这个应用吗？去商店评分",
-            "Finish setting up your phone": "完成手机设置",
-            "Managed by your organization": "由贵组织管理",
-            "Scroll down to see all options": "向下滚动可查看所有选项",
-            "Some features may not work as before.": "部分功能可能会受影响。",
-            "Suggested for you": "为您推荐",
-            "The store is not available": "应用商店不可用",
-            "Tips for your new phone": "新手机使用技巧",
-            "Turn off": "关闭",
-            "Turn off {name}?": "要关闭“{name}”吗？",
-            "Turn on": "开启",
-            "Turn on {name}?": "要开启“{name}”吗？",
-            "Turning off\u2026": "正在关闭…",
-            "Turning on\u2026": "正在开启…",
-            "Wait": "等待",
-            "Work profile": "工作资料",
-            "Claim it before midnight": "午夜前领取",
-            "Free up space with one tap": "一键释放空间",
-            "It only takes a minute": "只需一分钟",
-            "Rate your experience": "评价您的体验",
-            "Storage tip": "存储空间提示",
-            "Tap to see what's new": "点按查看新功能",
-            "Update available": "有可用更新",
-            "Upgrade today and save 30%": "今天升级，立省 30%",
-            "Weekend offer": "周末优惠",
-            "You have 1 new reward": "您有 1 个新奖励",
-            "{app} isn't responding": "“{app}”没有响应",
-        },
-    },
+    strings=tables(EVERYWHERE, _WORDS),
 )
 
 

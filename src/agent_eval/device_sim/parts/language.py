@@ -27,9 +27,9 @@ class Language:
         for texts in self._texts.values():
             for english, text in texts.items():
                 self._shared.setdefault(english, text)
+        self.translates = bool(self._shared)
+        """Whether any text is another than the English one."""
 
     def say(self, english: str, package: str) -> str:
         """Return a text of an app; where the app has none, what another app calls it, else the English one."""
-        if not self._shared:
-            return english
         return self._texts.get(package, {}).get(english) or self._shared.get(english, english)

@@ -18,6 +18,8 @@ from agent_eval.device_sim.shell.process import Steps
 from agent_eval.device_sim.shell.process_tools import connected
 
 Run = Callable[[Context, list[str]], "int | Steps"]
+MOST_NOTIFICATIONS = 50
+"""Of one package; more are dropped (NotificationManagerService.MAX_PACKAGE_NOTIFICATIONS)."""
 
 
 def _networks(context: Context) -> list[str]:
@@ -242,8 +244,9 @@ def _post(context: Context, words: list[str]) -> int:
     if len(rest) < 2:
         context.err("usage: cmd notification post [flags] <tag> <text>")
         return 255
-    context.phone.heads_up("com.android.shell" if "com.android.shell" in context.phone.apps else "com.android.systemui",
-                           title[:200] or "Shell", rest[1][:1000])  # fmt: skip
+    package = "com.android.shell" if "com.android.shell" in context.phone.apps else "com.android.systemui"
+    if list(context.phone.state.values()).count(package) < MOST_NOTIFICATIONS:
+        context.phone.heads_up(package, title[:200] or "Shell", rest[1][:1000])
     context.line(f"posting:\n  Notification(channel=shell_cmd tag={rest[0][:100]})")
     return 0
 

@@ -14,6 +14,8 @@ from agent_eval.errors import TaskFault
 from agent_eval.types import Scalar
 
 Row = dict[str, str | None]
+MOST_ROWS, LONGEST_TEXT = 2000, 10_000
+"""Rows of one table and characters of one field that clients may insert; the pages of the apps show all of them."""
 
 
 @dataclass(slots=True)
@@ -343,7 +345,13 @@ def _insert(context: Context, request: _Request) -> int:
         raise UsageError("Error while accessing provider\njava.lang.UnsupportedOperationException: Invalid URI", 0)
     phone = context.phone
     key = last_id_path(table.prefix)
-    number = max([int(phone.world.get(key, 0)), *_ids(context, table.prefix)]) + 1
+    known = _ids(context, table.prefix)
+    if len(known) >= MOST_ROWS:
+        raise UsageError(
+            "Error while accessing provider\nandroid.database.sqlite.SQLiteFullException: "
+            "database or disk is full (code 13 SQLITE_FULL)", 0,
+        )  # fmt: skip
+    number = max([int(phone.world.get(key, 0)), *known]) + 1
     phone.world[key] = number
     for path, value in phone.schema.fresh_record(table.prefix, number).items():
         phone.put(path, value)
@@ -369,7 +377,7 @@ def _assign(context: Context, table: _Table, number: int, bind: Mapping[str, str
         if name is None:
             continue
         path = f"{table.prefix}/{number}/{name}"
-        value: Scalar = text
+        value: Scalar = text[:LONGEST_TEXT]
         digits = re.fullmatch(r"-?[0-9]{1,15}", text) is not None
         if name == "sent":
             value = text == "2"

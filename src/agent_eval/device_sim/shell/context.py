@@ -77,7 +77,7 @@ class Context:
     def out(self, text: str | bytes) -> None:
         """Write to the standard output."""
         if text:
-            self.io.out(text if isinstance(text, bytes) else text.encode())
+            self.io.out(text if isinstance(text, bytes) else text.encode("utf-8", "replace"))
 
     def line(self, text: str = "") -> None:
         """Write a line to the standard output."""
@@ -100,7 +100,9 @@ class Context:
 
     def input(self) -> Generator[Wait, None, bytes]:
         """Return the whole standard input."""
-        return (yield from read_all(self.io.stdin))
+        data = yield from read_all(self.io.stdin)
+        self.shell.host.spend(len(data) >> 10)
+        return data
 
 
 Run = Callable[[Context, list[str]], "int | Steps"]

@@ -19,6 +19,8 @@ LONGEST = 1 << 20
 """Characters in one argument or variable; more is refused."""
 MOST_VARIABLES, MOST_TEXT = 5000, 16 << 20
 """Variables of one shell, and characters in all of them."""
+MOST_FIELDS = 4 * wildcards.MOST_NAMES
+"""Arguments that one command may have."""
 _SMALL = 1024
 """Characters of a value for which nobody counts those of all others."""
 
@@ -109,9 +111,15 @@ class Scope:
 
 
 def fields(word: Iterable[Resolved], scope: Scope, files: Files) -> list[str]:
-    """Expand a word to arguments."""
+    """Expand a word to arguments.
+
+    Raises:
+        ExpansionError: it has no value, or becomes too many.
+    """
     out: list[str] = []
     for runs in _split(word, scope):
+        if len(out) > MOST_FIELDS:
+            raise ExpansionError("Argument list too long")
         if wildcards.is_pattern(runs):
             found = wildcards.expand(runs, files, scope.folder)
             if found:
@@ -275,10 +283,13 @@ def _without(value: str, operator: str, operand: Sequence[Part], scope: Scope) -
             raise ExpansionError("argument too long")
         return value.replace(old, new, count)
     wanted = pattern(operand, scope)
-    if operator in ("#", "##"):
-        found = wildcards.ends(wanted, value)
+    at_start = operator in ("#", "##")
+    try:
+        found = wildcards.ends(wanted, value) if at_start else wildcards.ends(wanted[::-1], value[::-1])
+    except wildcards.TooComplex as problem:
+        raise ExpansionError(problem.text) from None
+    if at_start:
         return value[found[0 if operator == "#" else -1] :] if found else value
-    found = wildcards.ends(wanted[::-1], value[::-1])
     if not found:
         return value
     return value[: len(value) - found[0 if operator == "%" else -1]]

@@ -10,6 +10,7 @@ from stat import filemode
 from types import MappingProxyType
 from typing import NamedTuple
 
+from agent_eval.device_sim.clock import LAST_S
 from agent_eval.device_sim.files import MOST_BYTES, SHARED, FileProblem, Stat
 from agent_eval.device_sim.shell.context import Command, Context, Options, UsageError, options, to_number
 from agent_eval.device_sim.shell.process import Steps, read_all
@@ -50,7 +51,7 @@ def _asked(context: Context, path: str) -> Stat:
 
 
 def _when(seconds: int, form: str = "%Y-%m-%d %H:%M") -> str:
-    return datetime.fromtimestamp(min(max(seconds, 0), 4102444800), UTC).strftime(form)
+    return datetime.fromtimestamp(min(max(seconds, 0), LAST_S), UTC).strftime(form)
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -301,10 +302,10 @@ _MOMENTS = ("%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M", "%Y-%m-%
 def parse_moment(text: str) -> int | None:
     """Return the seconds since the epoch of a date as toybox reads it, or None."""
     if re.fullmatch("@[0-9]{1,12}", text):
-        return int(text[1:])
+        return min(int(text[1:]), LAST_S)
     for form in _MOMENTS:
         try:
-            return int(datetime.strptime(text, form).replace(tzinfo=UTC).timestamp())
+            return min(max(int(datetime.strptime(text, form).replace(tzinfo=UTC).timestamp()), 0), LAST_S)
         except ValueError:
             continue
     return None
@@ -488,18 +489,12 @@ def _du(context: Context, arguments: list[str]) -> int:
         if not context.files.exists(whole):
             code = context.complain(f"{word}: No such file or directory")
             continue
-        sizes: dict[str, int] = {}
-        order: list[str] = []
-        for inside in context.files.walk(whole):
-            stat = context.files.stat(inside)
-            size = -(-stat.size // 4096) * 4096 if stat is not None else 0
-            order.append(inside)
-            above = inside
-            while True:
-                sizes[above] = sizes.get(above, 0) + size
-                if above == whole or above == "/":
-                    break
-                above = posixpath.dirname(above)
+        order = list(context.files.walk(whole))
+        stats = {inside: context.files.stat(inside) for inside in order}
+        sizes = {inside: -(-stat.size // 4096) * 4096 if stat is not None else 0 for inside, stat in stats.items()}
+        for inside in reversed(order[1:]):
+            sizes[posixpath.dirname(inside)] += sizes[inside]
+        context.shell.host.spend(len(order))
         total += sizes[whole]
         limit = found.number("d", 0 if "s" in found.flags else 1000)
         for inside in reversed(order):

@@ -14,6 +14,7 @@ from agent_eval.device_sim.files import FileProblem, Files, resolve
 from agent_eval.device_sim.shell import wildcards
 from agent_eval.device_sim.shell.context import Command, Context, Io, UsageError
 from agent_eval.device_sim.shell.expansion import (
+    MOST_FIELDS,
     ExpansionError,
     Output,
     Resolved,
@@ -47,6 +48,7 @@ from agent_eval.device_sim.shell.process import (
     SIGINT,
     SIGPIPE,
     SIGTERM,
+    WORK_PER_TURN,
     BrokenPipe,
     Done,
     Killed,
@@ -464,7 +466,11 @@ class Interpreter:
         for choice in command.choices:
             for wanted in choice.patterns:
                 resolved = yield from self._resolve(wanted, io)
-                if wildcards.matches(pattern(resolved, self.scope), word):
+                try:
+                    fits = wildcards.matches(pattern(resolved, self.scope), word)
+                except wildcards.TooComplex as problem:
+                    raise ExpansionError(problem.text) from None
+                if fits:
                     yield from self.script(choice.body, io)
                     return
 
@@ -477,13 +483,20 @@ class Interpreter:
             part = word[0] if len(word) == 1 else None
             if isinstance(part, Text) and (part.quoted or not _WILD & set(part.text)):
                 out.append(part.text)
+                size += len(part.text)
                 continue
             resolved = yield from self._resolve(word, io)
-            found = fields(resolved, self.scope, self.system.files)
+            try:
+                found = fields(resolved, self.scope, self.system.files)
+            except ExpansionError:
+                self.host.spend(WORK_PER_TURN)
+                raise
             out.extend(found)
             size += sum(map(len, found))
-            if len(out) > wildcards.MOST_NAMES * 4 or size > _LONGEST_ARGUMENTS:
+            self.host.spend(len(found) >> 4)
+            if len(out) > MOST_FIELDS or size > _LONGEST_ARGUMENTS:
                 raise ExpansionError("Argument list too long")
+        self.host.spend(size >> 10)
         return out
 
     def _resolve(self, word: Word, io: Io) -> Generator[Wait, None, tuple[Resolved, ...]]:
@@ -633,6 +646,7 @@ class Interpreter:
     ) -> Generator[Wait, None, int]:
         """Run one command by name, with variables that only it sees."""
         scope = self.scope
+        self.host.spend(1)
         self._go_deeper(_PER_CALL)
         saved: dict[str, str | None] = {}
         lent: list[str] = []

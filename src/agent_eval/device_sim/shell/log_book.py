@@ -29,6 +29,18 @@ class LogLine(NamedTuple):
     text: str
 
 
+class Mark(NamedTuple):
+    """How far somebody has read the log. Not a time: much can happen while a clock stands still."""
+
+    noted: int = 0
+    """How many lines had been noted."""
+    second: int = 0
+    """Second of the clock whose chatter is read."""
+
+
+START = Mark()
+"""Where a reader begins who has read nothing."""
+
 _CHATTER: tuple[tuple[int, int, str, str, str], ...] = (
     (610, 702, "D", "WifiNl80211Manager", "Scan result ready event"),
     (610, 640, "I", "ActivityManager", "Background concurrent copying GC freed 11 MB"),
@@ -49,13 +61,15 @@ class LogBook:
     def __init__(self, phone: Phone) -> None:
         self._phone = phone
         self._noted: deque[LogLine] = deque(maxlen=KEPT)
-        self._from_ms = phone.boot_ms
+        self._count = 0
+        self._cleared = phone.boot_ms // CHATTER_MS
         self._note(phone.boot_ms, 1, 1, "I", "init", "starting service 'adbd'...")
         self._note(phone.boot_ms, 610, 610, "I", "SystemServer", "Entered the Android system server!")
         self._note(phone.boot_ms, 610, 610, "I", "ActivityManager", "System now ready")
 
     def _note(self, moment_ms: int, pid: int, thread: int, level: str, tag: str, text: str) -> None:
         self._noted.append(LogLine(moment_ms, pid, thread, level, tag, text))
+        self._count += 1
 
     def note(self, level: str, tag: str, text: str, *, pid: int = 610, thread: int | None = None) -> None:
         """Add a line."""
@@ -64,25 +78,27 @@ class LogBook:
     def clear(self) -> None:
         """Forget all lines so far."""
         self._noted.clear()
-        self._from_ms = self._phone.clock.now_ms + 1
+        self._cleared = self.mark.second
 
-    def since(self, moment_ms: int) -> list[LogLine]:
-        """Return the lines from a moment up to now, in order."""
-        start = max(moment_ms, self._from_ms)
-        noted = [line for line in self._noted if line.moment_ms >= start]
-        return sorted([*noted, *self._chatter(start)], key=lambda line: line.moment_ms)
+    @property
+    def mark(self) -> Mark:
+        """Where the log ends now."""
+        return Mark(self._count, self._phone.clock.now_ms // CHATTER_MS)
+
+    def since(self, mark: Mark = START) -> list[LogLine]:
+        """Return the lines that a reader who got as far as a mark has not seen, in order."""
+        new = min(self._count - mark.noted, len(self._noted))
+        noted = list(self._noted)[len(self._noted) - new :]
+        return sorted([*noted, *self._chatter(max(mark.second, self._cleared))], key=lambda line: line.moment_ms)
 
     @property
     def next_chatter_ms(self) -> int:
         """When the next line of chatter comes."""
         return (self._phone.clock.now_ms // CHATTER_MS + 1) * CHATTER_MS
 
-    def _chatter(self, start: int) -> list[LogLine]:
-        now = self._phone.clock.now_ms
-        first = max(
-            -(-start // CHATTER_MS), now // CHATTER_MS - _MOST_CHATTER + 1, self._phone.boot_ms // CHATTER_MS + 1
-        )
+    def _chatter(self, read: int) -> list[LogLine]:
+        now = self._phone.clock.now_ms // CHATTER_MS
         return [
             LogLine(second * CHATTER_MS, *_CHATTER[second % len(_CHATTER)])
-            for second in range(first, now // CHATTER_MS + 1)
+            for second in range(max(read, now - _MOST_CHATTER) + 1, now + 1)
         ]

@@ -18,7 +18,9 @@ ADB_KEYBOARD = "com.github.uiautomator"
 ADB_KEYBOARD_ID = f"{ADB_KEYBOARD}/.AdbKeyboard"
 _FIRST_UID = 10060
 _DISABLED = "settings/disabled_apps"
-_SYSTEM_UIDS = {"android": 1000, "com.android.settings": 1000}
+_SYSTEM_UIDS = {"android": 1000, "com.android.settings": 1000, "com.android.shell": 2000}
+_WITHOUT_SCREENS = ("android", "com.android.shell", keyboard.PACKAGE)
+"""Packages that every phone has beside the apps; adb's commands run as the second (mobilecli asks for it)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +65,7 @@ class Packages:
 
     def __iter__(self) -> Iterator[Package]:
         """Yield the packages, sorted by name."""
-        names = {"android", keyboard.PACKAGE, *self._phone.apps, *self._added} - self._removed
+        names = {*_WITHOUT_SCREENS, *self._phone.apps, *self._added} - self._removed
         for name in sorted(names):
             package = self.get(name)
             if package is not None:
@@ -76,12 +78,12 @@ class Packages:
         added = self._added.get(name)
         if added is not None:
             return replace(added, enabled=name not in self._disabled())
-        if name not in self._phone.apps and name not in ("android", keyboard.PACKAGE):
+        if name not in self._phone.apps and name not in _WITHOUT_SCREENS:
             return None
         release = str(self._phone.state["about/android_version"])
         system = name.startswith(("com.android.", "com.google.android.")) or name == "android"
         return Package(
-            name, self._uids.get(name, 1000), self._path(name, system=system), system, 35 if system else 1,
+            name, self._uids.get(name, _SYSTEM_UIDS.get(name, 1000)), self._path(name, system=system), system, 35 if system else 1,
             release if system else "1.0", 1230768000, enabled=name not in self._disabled(),
         )  # fmt: skip
 

@@ -420,6 +420,8 @@ def describe(context: Context, package: Package) -> list[str]:
         f"    timeStamp={when}",
         f"    lastUpdateTime={when}",
         "    installerPackageName=null",
+        "    requested permissions:",
+        *(f"      android.permission.{name}" for name in (app.permissions if app is not None else ())),
         f"    User 0: ceDataInode=0 installed=true hidden=false suspended=false stopped=false notLaunched=false "
         f"enabled={0 if package.enabled else 3} instant=false virtual=false",
         f"      firstInstallTime={when}",

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from agent_eval.device_sim.clock import LAST_S
 from agent_eval.device_sim.shell import properties, system_files
 from agent_eval.device_sim.shell.context import Command, Context, UsageError, options, to_number
 from agent_eval.device_sim.shell.expressions import BadExpression, Expression
@@ -317,7 +318,7 @@ _DIRECTIVES = frozenset("aAbBdHIjmMpSUwWyYcxXFTDeGguVhRCtn")
 
 def format_moment(seconds: int, milliseconds: int, form: str) -> str:
     """Format a moment as ``strftime`` does, independent of this machine's locale and library."""
-    moment = datetime.fromtimestamp(min(max(seconds, 0), 4102444800), UTC)
+    moment = datetime.fromtimestamp(min(max(seconds, 0), LAST_S), UTC)
     own = {
         "s": str(seconds), "N": f"{milliseconds:03d}000000", "Z": "GMT", "z": "+0000", "e": f"{moment.day:>2}",
         "k": f"{moment.hour:>2}", "l": f"{(moment.hour - 1) % 12 + 1:>2}", "P": "pm" if moment.hour >= 12 else "am",
@@ -733,7 +734,11 @@ PROCESS_TOOLS: Mapping[str, Command] = MappingProxyType(
         "pidof": Command(_pidof, "[-s] [-o omitpid[,omitpid...]] [NAME]..."),
         "ping": Command(_ping, "[OPTIONS] HOST", toybox=False),
         "pkill": Command(_pkill, "[-fnovx] [-SIGNAL|-l SIGNAL] [PATTERN]"),
-        "ps": Command(_ps, "[-AadefLlnwZ] [-gG GROUP,] [-k FIELD,] [-o FIELD,] [-p PID,] [-t TTY,] [-uU USER,]"),
+        "ps": Command(
+            _ps,
+            "[-AadefLlnwZ] [-gG GROUP,] [-k FIELD,] [-o FIELD,] [-p PID,] [-t TTY,] [-uU USER,]\n\n"
+            "-A\tAll processes\n-o\tOnly these fields\n-p\tOnly these processes\n-u\tOnly of these users",
+        ),
         "seq": Command(_seq, "[-w|-f fmt_str] [-s sep_str] [first] [increment] last"),
         "setprop": Command(_setprop, "NAME VALUE"),
         "sleep": Command(_sleep, "DURATION..."),

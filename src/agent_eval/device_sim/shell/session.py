@@ -232,6 +232,7 @@ class ShellSession:
         if self.code is not None:
             return
         self._waiting_bytes += len(data)
+        self._work -= len(data) >> 10
         if self._waiting_bytes > MOST_OUTPUT:
             raise BrokenPipe
         if data:

@@ -133,6 +133,9 @@ class System:
                 session.hang_up()
                 break
             self.phone.advance(max(wake_ms - self.phone.clock.now_ms, 0) / 1000)
+            if self.phone.clock.now_ms < wake_ms:
+                session.hang_up()  # the phone's time has come to its end
+                break
             session.resume()
             parts += session.take()
         parts += session.take()
@@ -277,7 +280,9 @@ class System:
             self._daemons.remove(session)
 
     def count_unknown(self, name: str) -> None:
-        """Take note of a command that this phone does not have."""
+        """Take note of a command that this phone does not have; a client's own program is none of it."""
+        if "/" in name and not name.startswith("/system/"):
+            return
         self.unknown.note(name)
         self.phone.events.add_gap(f"shell: {name}")
 

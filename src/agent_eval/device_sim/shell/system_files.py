@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING
 
 from agent_eval.device_sim.shell import properties
+from agent_eval.device_sim.shell.apk import Manifest
+from agent_eval.device_sim.shell.apk_writer import write_apk
 
 if TYPE_CHECKING:
     from agent_eval.device_sim.shell.system import System
@@ -18,6 +21,9 @@ def provide(system: System) -> None:
     files = system.phone.files
     for name in system.commands:
         files.provide(f"/system/bin/{name}", _program)
+    for package in system.packages:
+        manifest = Manifest(package.name, package.version_code, package.version_name)
+        files.provide(package.path, functools.partial(write_apk, manifest))
     for path, made in {
         "/dev/null": bytes,
         "/dev/zero": bytes,

@@ -19,6 +19,8 @@ _ENDLESS = 1_000_000
 """More lines or columns than anything here has."""
 MOST_TEXT, MOST_LINES = 4 << 20, 250_000
 """Bytes and lines of a text that is worked on line by line or letter by letter; a phone takes any number."""
+_MOST_PATTERNS, _MOST_SEARCHES = 500, 1_000_000
+"""Patterns of one ``grep``, and how often it looks for one in a line of one file."""
 _LONGEST_WORD = 1 << 20
 """Characters that ``xargs`` makes of one word."""
 _MOST_DUMPED = 1 << 19
@@ -34,9 +36,11 @@ def content_of(context: Context, path: str) -> Generator[Wait, None, bytes]:
     if path in ("-", "/dev/stdin", "/proc/self/fd/0"):
         return (yield from context.input())
     try:
-        return context.system.read_file(context.path(path))
+        content = context.system.read_file(context.path(path))
     except FileProblem as problem:
         raise FileProblem(problem.code, path) from None
+    context.shell.host.spend(len(content) >> 10)
+    return content
 
 
 class _Inputs:
@@ -232,6 +236,8 @@ def _grep(context: Context, arguments: list[str]) -> Steps:
     fixed = "F" in found.flags or context.name == "fgrep"
     around = "line" if "x" in found.flags else "word" if "w" in found.flags else ""
     try:
+        if sum(pattern.count("\n") + 1 for pattern in patterns) > _MOST_PATTERNS:
+            raise BadExpression("too many patterns")
         effort = Effort(MOST_EFFORT)
         expressions = [
             Expression(line, extended=extended, any_case="i" in found.flags, fixed=fixed, around=around, effort=effort)
@@ -285,6 +291,8 @@ def _grep_lines(
     prefix = f"{path}:" if named else ""
     out: list[str] = []
     count, shown_to = 0, -1
+    if len(lines) * len(expressions) > _MOST_SEARCHES:
+        raise BadExpression("too many patterns for a text of this length")
     for place, line in enumerate(lines):
         if count >= limit:
             break
@@ -429,7 +437,7 @@ def _letters(text: str) -> str:
     return re.sub(
         "(.)-(.)",
         lambda match: (
-            "".join(map(chr, range(ord(match[1]), ord(match[2]) + 1)))
+            "".join(chr(code) for code in range(ord(match[1]), ord(match[2]) + 1) if not 0xD800 <= code < 0xE000)
             if 0 <= ord(match[2]) - ord(match[1]) < 4096
             else match[0]
         ),

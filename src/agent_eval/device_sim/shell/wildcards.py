@@ -10,10 +10,21 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from agent_eval.device_sim.files import FileProblem, Files
+from agent_eval.device_sim.files import LONGEST_NAME, FileProblem, Files
+from agent_eval.device_sim.shell.context import UsageError
 
 MOST_NAMES = 10_000
 """Names that one pattern may become."""
+MOST_STEPS = 1_000_000
+"""Characters of a text, each as often as there are ways to match up to it."""
+_SIGNS = frozenset("*?[")
+
+
+class TooComplex(UsageError):
+    """A pattern that takes too long on a text."""
+
+    def __init__(self) -> None:
+        super().__init__("pattern too complex")
 
 
 class Run(NamedTuple):
@@ -60,7 +71,7 @@ _CLASSES = {
 
 def is_pattern(runs: Iterable[Run]) -> bool:
     """Tell whether an unquoted run holds a wildcard."""
-    return any(not run.quoted and any(character in run.text for character in "*?[") for run in runs)
+    return any(not run.quoted and not _SIGNS.isdisjoint(run.text) for run in runs)
 
 
 def tokens(runs: Iterable[Run]) -> tuple[Token, ...]:
@@ -70,7 +81,7 @@ def tokens(runs: Iterable[Run]) -> tuple[Token, ...]:
         if quoted:
             out.extend(map(Letter, text))
             continue
-        position = 0
+        position, last_close = 0, text.rfind("]")
         while position < len(text):
             character = text[position]
             if character == "*":
@@ -78,7 +89,7 @@ def tokens(runs: Iterable[Run]) -> tuple[Token, ...]:
                     out.append(Any(True))
             elif character == "?":
                 out.append(Any(False))
-            elif character == "[" and (found := _set(text, position)) is not None:
+            elif character == "[" and position < last_close and (found := _set(text, position)) is not None:
                 out.append(found[0])
                 position = found[1]
                 continue
@@ -102,7 +113,9 @@ def _set(text: str, start: int) -> tuple[Among, int] | None:
         if character == "]" and not first:
             return Among(tuple(ranges), negated), position + 1
         first = False
-        named = next((name for name in _CLASSES if text.startswith(name, position)), None)
+        named = None
+        if text.startswith("[:", position):
+            named = next((name for name in _CLASSES if text.startswith(name, position)), None)
         if named is not None:
             ranges.extend(_CLASSES[named])
             position += len(named)
@@ -120,13 +133,20 @@ def ends(pattern: Sequence[Token], text: str) -> list[int]:
     """Return the lengths of the beginnings of a text that a pattern matches, ascending.
 
     All ways are followed at once, so the time is at most length times tokens.
+
+    Raises:
+        TooComplex: that is too long.
     """
+    steps = 0
     found: list[int] = []
     live = _spread(pattern, {0})
     if len(pattern) in live:
         found.append(0)
     for place, character in enumerate(text):
         following: set[int] = set()
+        steps += len(live)
+        if steps > MOST_STEPS:
+            raise TooComplex
         for at in live:
             if at == len(pattern):
                 continue
@@ -154,7 +174,11 @@ def _spread(pattern: Sequence[Token], places: set[int]) -> set[int]:
 
 
 def matches(pattern: Sequence[Token], text: str) -> bool:
-    """Tell whether a pattern matches a whole text."""
+    """Tell whether a pattern matches a whole text.
+
+    Raises:
+        TooComplex: it takes too long to tell.
+    """
     if pattern == (Any(True),):
         return True
     if all(isinstance(token, Letter) for token in pattern):
@@ -202,6 +226,8 @@ def _matching(bases: list[str], part: list[Run], files: Files, folder: str, *, l
         name = "".join(run.text for run in part)
         return [base + name for base in bases if not last or files.exists(_whole(base + name, folder))]
     pattern = tokens(part)
+    if sum(token != Any(True) for token in pattern) > LONGEST_NAME:
+        return []
     hidden = part[0].text.startswith(".")
     out: list[str] = []
     for base in bases:

@@ -20,6 +20,18 @@ class Mismatch(ValueError):
     """A value of another kind than the parameter."""
 
 
+def shown(value: object) -> str:
+    """Return a value for a message; of what may be nested without end, its kind only."""
+    if value is None or isinstance(value, bool | int | float | str):
+        return f"{value!r:.80}"
+    return "an object" if isinstance(value, Mapping) else "a list"
+
+
+def well_formed(text: str) -> str:
+    """Return a text without halves of surrogate pairs, which JSON can carry and UTF-8 cannot."""
+    return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
 def convert(kind: Kind, value: object) -> Any:
     """Return a value as a parameter's kind.
 
@@ -37,8 +49,10 @@ def convert(kind: Kind, value: object) -> Any:
             if type(value) is int:
                 return value != 0
         case "text":
-            if value is None or isinstance(value, str):
+            if value is None:
                 return value
+            if isinstance(value, str):
+                return well_formed(value)
             if isinstance(value, int | float):
                 return str(value).lower() if isinstance(value, bool) else str(value)
         case "object":
@@ -50,12 +64,12 @@ def convert(kind: Kind, value: object) -> Any:
         case "point":
             if isinstance(value, Mapping) and {"x", "y"} <= value.keys():
                 return _whole(value["x"], _LIMITS["int"]), _whole(value["y"], _LIMITS["int"])
-    raise Mismatch(f"expected {kind}, got {value!r:.80}")
+    raise Mismatch(f"expected {kind}, got {shown(value)}")
 
 
 def _number(value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise Mismatch(f"expected a number, got {value!r:.80}")
+        raise Mismatch(f"expected a number, got {shown(value)}")
     if not abs(value) < 1e12 or not math.isfinite(value):
         raise Mismatch("the number is out of range")
     return float(value)
@@ -63,7 +77,7 @@ def _number(value: object) -> float:
 
 def _whole(value: object, limit: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise Mismatch(f"expected a number, got {value!r:.80}")
+        raise Mismatch(f"expected a number, got {shown(value)}")
     if isinstance(value, float) and not math.isfinite(value):
         raise Mismatch("the number is out of range")
     if not -limit <= value < limit:

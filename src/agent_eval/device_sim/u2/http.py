@@ -20,6 +20,8 @@ from agent_eval.device_sim.u2.rpc import Rpc
 
 MAX_HEAD, MAX_BODY, MAX_AHEAD = 8192, 4 << 20, 1 << 16
 """Bytes of a request's head (NanoHTTPD's own limit), of its body, and of what may follow while a call waits."""
+_REQUESTS_PER_TURN, _BYTES_PER_TURN = 8, 1 << 14
+"""Requests answered, and bytes of answers, before other connections get their turn."""
 
 _REASONS: Mapping[int, str] = MappingProxyType({
     200: "OK", 400: "Bad Request", 404: "Not Found", 413: "Payload Too Large", 500: "Internal Server Error",
@@ -90,6 +92,8 @@ class HttpStream:
         self._output = bytearray()
         self._head: _Head | None = None
         self._waiting: jsonrpc.Waiting | None = None
+        self._has_more = False
+        """There are requests for the next turn."""
         self._ended = False
         self._over = False
 
@@ -99,15 +103,16 @@ class HttpStream:
         if self._over:
             return
         self._input += data
-        if self._waiting is not None and len(self._input) > MAX_AHEAD:
+        ahead = MAX_AHEAD if self._waiting is not None else MAX_BODY if self._has_more else None
+        if ahead is not None and len(self._input) > ahead:
             self._close()
             return
         self._go_on()
 
     def end_of_input(self) -> None:
-        """Know that there will be no further request; one that waits is still answered."""
+        """Know that there will be no further request; those that came are still answered."""
         self._ended = True
-        if self._waiting is None:
+        if self._waiting is None and not self._has_more:
             self._close()
 
     def hang_up(self) -> None:
@@ -120,17 +125,28 @@ class HttpStream:
         wake_ms = None
         if self._waiting is not None:
             self._settle(self._waiting)
+        elif self._has_more:
+            self._go_on()
+            if self._ended and self._waiting is None and not self._has_more:
+                self._close()
         if self._waiting is not None:
             wake_ms = self._server.rpc.wake_ms(self._waiting.pending)
+        elif self._has_more:
+            wake_ms = self._server.rpc.phone.clock.now_ms
         data = bytes(self._output)
         self._output.clear()
         return Progress(data, self._over, wake_ms)
 
     # ------------------------------------------------------------------ requests
     def _go_on(self) -> None:
-        """Answer all requests that are complete, up to one that waits."""
+        """Answer the requests that are complete, up to one that waits, or to the end of this turn."""
+        self._has_more = False
+        left, enough = _REQUESTS_PER_TURN, len(self._output) + _BYTES_PER_TURN
         try:
             while self._waiting is None and not self._over:
+                if not left or len(self._output) > enough:
+                    self._has_more = bool(self._input)
+                    return
                 if self._head is None:
                     self._head = self._take_head()
                     if self._head is None:
@@ -142,6 +158,7 @@ class HttpStream:
                 body = bytes(self._input[: self._head.length])
                 del self._input[: self._head.length]
                 self._route(self._head, body)
+                left -= 1
         except _Refused as refused:
             self._respond(refused.status, _PLAIN, str(refused).encode(), keep_alive=False)
 
@@ -231,6 +248,7 @@ class HttpStream:
 
     def _close(self) -> None:
         self._over = True
+        self._has_more = False
         self._input.clear()
         self._stop_waiting()
 

@@ -6,6 +6,7 @@ Codes and messages are those of jsonrpc4j, which the server uses: what is no req
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -65,7 +66,9 @@ def _error(number: Any, error: RpcError) -> bytes:
 
 
 def _can_be_id(value: object) -> bool:
-    return value is None or (isinstance(value, str | int | float) and not isinstance(value, bool))
+    if isinstance(value, float):
+        return math.isfinite(value)
+    return value is None or (isinstance(value, str | int) and not isinstance(value, bool))
 
 
 def _refuse(constant: str) -> NoReturn:

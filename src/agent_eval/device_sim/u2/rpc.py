@@ -15,11 +15,12 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from agent_eval.device_sim.clock import LAST_S
 from agent_eval.device_sim.parts.fingers import LONG_PRESS_MS, STEP_MS, TwoPoints
 from agent_eval.device_sim.patterns import PatternError
 from agent_eval.device_sim.phone import Phone
 from agent_eval.device_sim.shell.properties import DEVICE, sdk_of
-from agent_eval.device_sim.u2.arguments import Kind, Mismatch, convert
+from agent_eval.device_sim.u2.arguments import Kind, Mismatch, convert, well_formed
 from agent_eval.device_sim.u2.selectors import (
     Node,
     SelectorProblem,
@@ -103,7 +104,7 @@ class Rpc:
         """Carry out one call, or the part of it before it waits; never raises for what a client sent."""
         overloads = METHODS.get(method)
         if overloads is None:
-            self.phone.events.add_gap(f"rpc {method:.60}")
+            self.phone.events.add_gap(f"rpc {well_formed(method):.60}")
             return RpcError(UNKNOWN_METHOD, "method not found")
         self.phone.events.add("rpc", method)
         if params is None or params == {}:
@@ -216,7 +217,7 @@ class Rpc:
         """Wait until a selector means something, or nothing."""
         self.exists(target)  # what is wrong with it is said at once
         end = self.phone.clock.now_ms + min(max(0, milliseconds), _LONGEST_WAIT_MS)
-        return Pending(lambda: self.exists(target) is not gone, end)
+        return Pending(lambda: self.exists(target) is not gone, min(end, LAST_S * 1000))
 
     # ------------------------------------------------------------------ touching
     def click(self, x: int, y: int) -> bool:
@@ -406,7 +407,7 @@ class Rpc:
     def child_by_instance(self, target: Any, inner: Any, instance: int) -> str:
         """Name the n-th child that a selector means."""
         if self._child(target, inner, instance) is None:
-            raise _NotFound(describe(inner))
+            raise _NotFound(inner if isinstance(inner, str) else describe(inner))
         return self._name(lambda: self._child(target, inner, instance))
 
     def _children(self, target: Any, inner: Any) -> list[Node]:

@@ -14,6 +14,7 @@ from types import MappingProxyType
 from typing import Any
 
 from agent_eval.device_sim.patterns import Effort, compile_pattern
+from agent_eval.device_sim.u2.arguments import shown
 from agent_eval.device_sim.ui import View, Window
 
 MAX_CHAIN = 100
@@ -204,7 +205,7 @@ def is_plain(selector: Mapping[str, Any]) -> bool:
 def _mask(selector: Mapping[str, Any]) -> int:
     mask = selector.get("mask", 0)
     if isinstance(mask, bool) or not isinstance(mask, int):
-        raise TypeError(f"a mask is a number, not {mask!r}")
+        raise TypeError(f"a mask is a number, not {shown(mask)}")
     return mask & _ANY
 
 
@@ -217,18 +218,18 @@ def _value(name: str, value: object) -> Any:
     """
     if name in _FLAGS:
         if not isinstance(value, bool):
-            raise TypeError(f"{name} is true or false, not {value!r}")
+            raise TypeError(f"{name} is true or false, not {shown(value)}")
         return value
     if name in ("index", "instance"):
         if isinstance(value, bool) or not isinstance(value, int):
-            raise TypeError(f"{name} is a number, not {value!r}")
+            raise TypeError(f"{name} is a number, not {shown(value)}")
         return value
     if value is None:
         raise SelectorProblem("java.lang.NullPointerException", f"{name} cannot be null")
     if isinstance(value, bool | int | float):
         return str(value).lower() if isinstance(value, bool) else str(value)
     if not isinstance(value, str):
-        raise TypeError(f"{name} is a text, not {value!r}")
+        raise TypeError(f"{name} is a text, not {shown(value)}")
     return value
 
 
@@ -266,14 +267,19 @@ def _chain(selector: Mapping[str, Any], effort: Effort) -> list[_Link]:
     while waiting:
         current, sibling = waiting.pop()
         if not isinstance(current, Mapping):
-            raise TypeError(f"a selector is an object, not {current!r}")
+            raise TypeError(f"a selector is an object, not {shown(current)}")
         if len(links) >= MAX_CHAIN:
             raise SelectorProblem("java.lang.StackOverflowError", f"stack size 8192KB after {MAX_CHAIN} selectors")
         links.append(_link(current, effort, stepwise=True, sibling=sibling))
-        steps = zip(current.get("childOrSibling") or (), current.get("childOrSiblingSelector") or (), strict=False)
-        inner = [(found, str(relation).lower()) for relation, found in steps]
-        waiting += [(found, word == "sibling") for found, word in reversed(inner) if word in ("child", "sibling")]
+        waiting += [(found, relation == "sibling") for relation, found in reversed(_inside(current))]
     return links
+
+
+def _inside(selector: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    """Return the selectors inside one, each with its relation."""
+    relations, found = selector.get("childOrSibling") or (), selector.get("childOrSiblingSelector") or ()
+    steps = ((word.lower() if isinstance(word, str) else "", inner) for word, inner in zip(relations, found, strict=False))
+    return [(word, inner) for word, inner in steps if word in ("child", "sibling")]
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -336,7 +342,11 @@ def _walk(node: Node, chain: list[_Link], at: int, skipped: list[int], effort: E
 
 
 def describe(selector: Mapping[str, Any]) -> str:
-    """Return a selector as the message of a UiObjectNotFoundException has it (UiSelector#toString)."""
+    """Return a selector as the message of a UiObjectNotFoundException has it (UiSelector#toString).
+
+    Args:
+        selector: One that was looked for in vain, so that its chain is a short one.
+    """
     mask = _mask(selector)
     words = [
         f"{_NAMES.get(name, name.upper())}={_java(selector.get(name))}"
@@ -345,9 +355,7 @@ def describe(selector: Mapping[str, Any]) -> str:
     ]
     if mask & INSTANCE:
         words.append(f"INSTANCE={_java(selector.get('instance'))}")
-    for relation, inner in zip(
-        selector.get("childOrSibling") or (), selector.get("childOrSiblingSelector") or (), strict=False
-    ):
+    for relation, inner in _inside(selector):
         words.append(f"{'PARENT' if relation == 'sibling' else 'CHILD'}={describe(inner)}")
     return f"UiSelector[{', '.join(words)}]"
 

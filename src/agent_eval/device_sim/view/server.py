@@ -82,6 +82,7 @@ class ViewServer:
                 return
             for request in complete:
                 keep = request.headers.get("connection", "").lower() != "close"
+                await asyncio.sleep(0)  # other connections have their turn between two answers
                 writer.write(self._handlers.answer(request).encode(keep=keep))
                 async with asyncio.timeout(IDLE_S):
                     await writer.drain()
