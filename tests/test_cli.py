@@ -227,7 +227,6 @@ def test_sim_lists_skins_and_faults(capsys: pytest.CaptureFixture[str]) -> None:
 # bad input
 
 
-@pytest.mark.peers
 def test_an_unknown_device_is_named_with_those_there_are(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     failed(capsys, ["run", "--device", "nope", "--out", str(tmp_path / "r")], "unknown device 'nope'", "sim, tcp")
     assert not (tmp_path / "r").exists()

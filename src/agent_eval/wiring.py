@@ -140,7 +140,7 @@ def check_device(options: RunOptions, instances: Sequence[Instance]) -> None:
     known = adb.phones(adb.USUAL_PORT)
     if options.device not in known:
         names = [*SIMULATED, *known]
-        raise UnknownName("device", options.device, names, hint="`adb devices` lists the phones that are ready")
+        raise UnknownName("device", options.device, names, hint="`adb devices` starts adb and lists the phones")
     if options.conditions != Conditions():
         raise OperatorError(
             f"the phone {options.device!r} has its own skin and no faults to switch on",

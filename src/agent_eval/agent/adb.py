@@ -15,6 +15,7 @@ import adbutils
 
 from agent_eval.errors import DeviceFault, OperatorError
 
+_HOST = "127.0.0.1"
 USUAL_PORT = 5037
 """Where adb's server listens unless told otherwise."""
 _START_S = 20.0
@@ -53,13 +54,13 @@ class QuickClient(adbutils.AdbClient):  # type: ignore[misc]  # adbutils ships n
     """
 
     def __init__(self, port: int) -> None:
-        super().__init__(host="127.0.0.1", port=port)
+        super().__init__(host=_HOST, port=port)
         self._server_port = port
         self._version = 0
 
     def make_connection(self, timeout: float | None = None) -> _QuickConnection:
         """Connect to adb's server."""
-        made = _QuickConnection("127.0.0.1", self._server_port)
+        made = _QuickConnection(_HOST, self._server_port)
         if timeout:
             made.conn.settimeout(timeout)
         return made
@@ -72,21 +73,23 @@ class QuickClient(adbutils.AdbClient):  # type: ignore[misc]  # adbutils ships n
 
 def client(adb_port: int) -> adbutils.AdbClient:
     """Return adbutils for the adb server on a port of this machine."""
-    return adbutils.AdbClient(host="127.0.0.1", port=adb_port)
+    return adbutils.AdbClient(host=_HOST, port=adb_port)
 
 
 def phones(adb_port: int) -> list[str]:
-    """Return the serials of the phones that an adb server has, those that are ready only.
+    """Return the serials of the phones that an adb server has and that are ready; none where no server runs.
 
     Raises:
-        OperatorError: no server can be reached or started there.
+        OperatorError: something else than an adb server answers.
     """
-    try:
-        return [device.serial for device in client(adb_port).device_list()]
-    except (adbutils.AdbError, OSError) as error:
-        raise OperatorError(
-            f"there is no adb server on port {adb_port}: {error}", hint="start it with `adb start-server`"
-        ) from error
+    with contextlib.suppress(OSError), socket.create_connection((_HOST, adb_port), timeout=1):
+        try:
+            return [device.serial for device in client(adb_port).device_list()]
+        except (adbutils.AdbError, OSError) as error:
+            raise OperatorError(
+                f"what listens on port {adb_port} is no adb server: {error}", hint="is another program there?"
+            ) from error
+    return []
 
 
 @contextlib.contextmanager
@@ -128,7 +131,7 @@ def attach(adb_port: int, port: int) -> str:
     Raises:
         DeviceFault: the phone does not answer.
     """
-    serial = f"127.0.0.1:{port}"
+    serial = f"{_HOST}:{port}"
     server = client(adb_port)
     try:
         server.connect(serial, timeout=10)
@@ -141,7 +144,7 @@ def attach(adb_port: int, port: int) -> str:
 def free_port() -> int:
     """Return a port of the loopback interface that nobody uses."""
     with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
+        probe.bind((_HOST, 0))
         return int(probe.getsockname()[1])
 
 
@@ -151,7 +154,7 @@ def _await_answer(server: subprocess.Popen[bytes], port: int) -> None:
     while True:
         if server.poll() is not None:
             raise DeviceFault(f"adb's server ended with status {server.returncode}", hint=f"run {binary()} by hand")
-        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+        with contextlib.suppress(OSError), socket.create_connection((_HOST, port), timeout=1):
             server_client.server_version()
             return
         if time.monotonic() > deadline:

@@ -12,7 +12,6 @@ from agent_eval.device_sim.shell.arithmetic import ArithmeticError_, evaluate
 from agent_eval.device_sim.shell.context import Command, Context, UsageError, options
 from agent_eval.device_sim.shell.expansion import ExpansionError
 from agent_eval.device_sim.shell.interpreter import Exit, Return, jump
-from agent_eval.device_sim.shell.parser import ShellSyntaxError, parse_line
 from agent_eval.device_sim.shell.process import Done, Steps, read_line
 
 _NAME = re.compile("[A-Za-z_][A-Za-z0-9_]*")
@@ -339,21 +338,7 @@ def _break(context: Context, arguments: list[str]) -> int:
 
 
 def _eval(context: Context, arguments: list[str]) -> int | Steps:
-    return _text(context, " ".join(arguments))
-
-
-def _text(context: Context, text: str) -> Steps:
-    position = 0
-    shell = context.shell
-    shell.scope.status = 0
-    while position < len(text):
-        try:
-            script, position = parse_line(text, position)
-        except ShellSyntaxError as error:
-            context.err(f"{shell.scope.name}: {error.message}")
-            return 1
-        yield from shell.script(script, context.io)
-    return shell.scope.status
+    return context.shell.run_text(" ".join(arguments), context.io)
 
 
 def _source(context: Context, arguments: list[str]) -> int | Steps:
@@ -363,8 +348,10 @@ def _source(context: Context, arguments: list[str]) -> int | Steps:
     if not context.files.is_file(context.path(arguments[0])):
         context.err(f"{context.shell.scope.name}: .: {arguments[0]}: No such file or directory")
         return 1
-    text = context.files.read(context.path(arguments[0])).decode(errors="replace").replace("\x00", "")
-    return _text(context, text)
+    content = context.files.read(context.path(arguments[0]))
+    context.shell.host.spend(len(content) >> 10)
+    text = content.decode(errors="replace").replace("\x00", "")
+    return context.shell.run_text(text, context.io)
 
 
 def _sh(context: Context, arguments: list[str]) -> int | Steps:

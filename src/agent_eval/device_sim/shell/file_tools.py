@@ -58,7 +58,7 @@ def _when(seconds: int, form: str = "%Y-%m-%d %H:%M") -> str:
 # ls
 
 
-def _ls(context: Context, arguments: list[str]) -> int:
+def _ls(context: Context, arguments: list[str]) -> Steps:
     found = options(
         arguments, "ACFHLNRSZacdfhiklmnpqrstuxwog1", "wT", long=("color=", "color", "full-time", "show-control-chars")
     )
@@ -82,6 +82,9 @@ def _ls(context: Context, arguments: list[str]) -> int:
         if many:
             out += [*([""] if out else []), f"{path}:"]
         inside = _inside(context, found, path)
+        turn = context.shell.host.spend(len(inside))
+        if turn is not None:
+            yield turn
         if {"l", "s"} & found.flags:
             out.append(f"total {sum(_blocks(context, whole) for _, whole in inside)}")
         out += _rows(context, found, inside, link_names=True)
@@ -480,7 +483,7 @@ def _stat_fields(word: str, whole: str, stat: Stat) -> dict[str, str]:
     }  # fmt: skip
 
 
-def _du(context: Context, arguments: list[str]) -> int:
+def _du(context: Context, arguments: list[str]) -> Steps:
     found = options(arguments, "sdacmxlHLhkK", "d", mixed=True)
     unit = 1 << 20 if "m" in found.flags else 1024
     code = total = 0
@@ -494,7 +497,9 @@ def _du(context: Context, arguments: list[str]) -> int:
         sizes = {inside: -(-stat.size // 4096) * 4096 if stat is not None else 0 for inside, stat in stats.items()}
         for inside in reversed(order[1:]):
             sizes[posixpath.dirname(inside)] += sizes[inside]
-        context.shell.host.spend(len(order))
+        turn = context.shell.host.spend(len(order))
+        if turn is not None:
+            yield turn
         total += sizes[whole]
         limit = found.number("d", 0 if "s" in found.flags else 1000)
         for inside in reversed(order):
@@ -804,7 +809,7 @@ class _Find:
         return lambda shown, _: _kept(matched, shown)
 
 
-def _find(context: Context, arguments: list[str]) -> int | Steps:
+def _find(context: Context, arguments: list[str]) -> Steps:
     words = [word for word in arguments if word not in ("-H", "-L", "-P")]
     count = next((place for place, word in enumerate(words) if word[:1] in ("-", "!", "(")), len(words))
     roots, find = words[:count] or ["."], _Find(context, words[count:])
@@ -817,13 +822,16 @@ def _find(context: Context, arguments: list[str]) -> int | Steps:
             code = context.complain(f"'{root}': No such file or directory")
             continue
         paths = list(_walk(context, whole_root, find.most))
+        turn = context.shell.host.spend(len(paths))
+        if turn is not None:
+            yield turn
         for whole in reversed(paths) if "-delete" in words or "-depth" in words else paths:
             below = whole[len(whole_root.rstrip("/")) :] if whole != whole_root else ""
             shown = root.rstrip("/") + below if below else root
             if find.least <= below.count("/") and check(shown, whole) and not find.acts:
                 out.append(shown)
     context.lines(out)
-    return _execute(context, find, code) if find.commands else code
+    return (yield from _execute(context, find, code)) if find.commands else code
 
 
 def _walk(context: Context, root: str, most: int) -> Iterator[str]:

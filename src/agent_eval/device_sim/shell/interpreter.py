@@ -100,8 +100,8 @@ class Host(Protocol):
         """
         ...
 
-    def spend(self, work: int) -> None:
-        """Take note of work beyond that of a simple command."""
+    def spend(self, work: int) -> NextTurn | None:
+        """Take note of work; return what the next of it has to wait for, if this turn's is done."""
         ...
 
     def wake(self) -> object:
@@ -198,11 +198,15 @@ class Interpreter:
         self.scope.status = 0
         position = 0
         while position < len(text):
+            start = position
             try:
                 script, position = parse_line(text, position)
             except ShellSyntaxError as error:
                 io.err(f"{self.scope.name}: {error.message}\n".encode())
                 return 1
+            turn = self.host.spend(_work_of_reading(position - start))
+            if turn is not None:
+                yield turn
             yield from self.script(script, io)
         return self.scope.status
 
@@ -220,6 +224,9 @@ class Interpreter:
                 text, self.scope.status = "", 128 + SIGINT
                 continue
             text += line.decode(errors="replace").replace("\x00", "")
+            turn = self.host.spend(_work_of_reading(len(text)))
+            if turn is not None:
+                yield turn
             try:
                 script = parse_line(text, ended=not line).script if text.strip() else Script(())
             except ShellSyntaxError as error:
@@ -493,7 +500,7 @@ class Interpreter:
                 raise
             out.extend(found)
             size += sum(map(len, found))
-            self.host.spend(len(found) >> 4)
+            self.host.spend(len(found) >> 2)
             if len(out) > MOST_FIELDS or size > _LONGEST_ARGUMENTS:
                 raise ExpansionError("Argument list too long")
         self.host.spend(size >> 10)
@@ -771,6 +778,11 @@ class Interpreter:
         """Run the content of a file."""
         text = content.decode(errors="replace").replace("\x00", "")
         return (yield from self.whole(self.run_text(text, io)))
+
+
+def _work_of_reading(characters: int) -> int:
+    """Return what it costs to parse so many characters."""
+    return 1 + (characters >> 5)
 
 
 def _is_break(killed: Killed) -> bool:

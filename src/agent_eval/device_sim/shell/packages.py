@@ -82,8 +82,9 @@ class Packages:
             return None
         release = str(self._phone.state["about/android_version"])
         system = name.startswith(("com.android.", "com.google.android.")) or name == "android"
+        uid = self._uids.get(name, _SYSTEM_UIDS.get(name, 1000))
         return Package(
-            name, self._uids.get(name, _SYSTEM_UIDS.get(name, 1000)), self._path(name, system=system), system, 35 if system else 1,
+            name, uid, self._path(name, system=system), system, 35 if system else 1,
             release if system else "1.0", 1230768000, enabled=name not in self._disabled(),
         )  # fmt: skip
 

@@ -15,6 +15,8 @@ from typing import NamedTuple
 
 _DEEPEST = 24
 """Parentheses, quotes and braces inside one another; more is refused."""
+LONGEST_TEXT, MOST_PARTS = 2 << 20, 50_000
+"""Characters of a text of command lines, and commands and words of one of them; more is refused."""
 _KEPT = 2000
 """Characters of a text whose tree is worth keeping."""
 _BLANK = " \t"
@@ -228,6 +230,8 @@ def parse_line(text: str, start: int = 0, *, ended: bool = True) -> Parsed:
 
 
 def _parse_line(text: str, start: int, ended: bool) -> Parsed:
+    if len(text) > LONGEST_TEXT:
+        raise ShellSyntaxError("syntax error: text too long")
     parser = _Parser(text, start, 0, ended=ended)
     return Parsed(parser.line(), parser.position)
 
@@ -258,6 +262,7 @@ class _Parser:
         self._ended = ended
         self._after_documents: dict[int, int] = {}  # line break to the end of the here-documents that follow it
         self._opened: list[str] = []
+        self._parts = 0
 
     # ------------------------------------------------------------------ lists
 
@@ -290,7 +295,13 @@ class _Parser:
             return True
         return self._reserved() in ends
 
+    def _count_part(self) -> None:
+        self._parts += 1
+        if self._parts > MOST_PARTS:
+            raise ShellSyntaxError("syntax error: too many words")
+
     def _item(self) -> Item:
+        self._count_part()
         first = self._pipeline()
         rest: list[tuple[str, Pipeline]] = []
         background = False
@@ -566,6 +577,7 @@ class _Parser:
     # ------------------------------------------------------------------ words
 
     def _word(self) -> Word:
+        self._count_part()
         text, parts, start = self.text, list[Part](), self.position
         literal: list[str] = []
 

@@ -161,12 +161,12 @@ class ShellSession:
         self._left -= 1
         if self._left < 0:
             raise Killed(None, SIGKILL)
-        self._work -= 1
-        return NextTurn(self._turns, self._turns.taken) if self._work < 0 else None
+        return self.spend(1)
 
-    def spend(self, work: int) -> None:
-        """Take note of work beyond that of a simple command."""
+    def spend(self, work: int) -> NextTurn | None:
+        """Take note of work; return what the next of it has to wait for, if this turn's is done."""
         self._work -= work
+        return NextTurn(self._turns, self._turns.taken) if self._work < 0 else None
 
     def wake(self) -> None:
         """Go on because another process signalled one of this session's."""

@@ -39,7 +39,9 @@ def content_of(context: Context, path: str) -> Generator[Wait, None, bytes]:
         content = context.system.read_file(context.path(path))
     except FileProblem as problem:
         raise FileProblem(problem.code, path) from None
-    context.shell.host.spend(len(content) >> 10)
+    turn = context.shell.host.spend(len(content) >> 10)
+    if turn is not None:
+        yield turn
     return content
 
 
