@@ -22,9 +22,11 @@ from statistics import median
 from typing import Any
 
 from agent_eval import demonstrations, wiring
-from agent_eval.agent import UiautomatorDevice
+from agent_eval.agent import UiautomatorDevice, adb
+from agent_eval.agent.device import connect
 from agent_eval.agent.prompt import screen_text
 from agent_eval.device_sim import Phone
+from agent_eval.device_sim.serve import ServedPhone
 from agent_eval.device_sim.u2.device import SimDevice
 from agent_eval.spark_backend.probe import probe_machine
 from agent_eval.tasks import TASKS
@@ -48,7 +50,7 @@ class Row:
         if not self.higher_is_better:
             best, worst = worst, best
         goal = f"  (goal {self.goal})" if self.goal else ""
-        return f"{self.name:44} {best:10,.1f} {self.unit:12} worst {worst:,.1f}{goal}"
+        return f"{self.name:50} {best:10,.1f} {self.unit:12} worst {worst:,.1f}{goal}"
 
 
 class Bench:
@@ -117,10 +119,14 @@ def anywhere() -> Iterator[Callable[[], object]]:
 
 
 def per_second(
-    steps: Iterator[Callable[[], object]], seconds: float, clock: Callable[[], float] = time.process_time
+    steps: Iterator[Callable[[], object]],
+    seconds: float,
+    clock: Callable[[], float] = time.process_time,
+    *,
+    warm: int = 50,
 ) -> float:
     """Run prepared steps until so much time has gone by in them."""
-    for _ in range(50):
+    for _ in range(warm):
         next(steps)()
     done, spent = 0, 0.0
     while spent < seconds:
@@ -197,20 +203,30 @@ def oracles() -> list[Row]:
 
 
 def over_tcp(seconds: float, repeats: int) -> list[Row]:
-    """The same phone behind the genuine adb, through the client with its own sleeps left out."""
+    """The same phone behind the genuine adb, through the clients as they are and without their own rests."""
     rows: list[Row] = []
-    with wiring.open_tcp() as (device, _):
-        client: Any = device._client  # type: ignore[attr-defined]
-        calls: dict[str, Callable[[], object]] = {
-            "RPC over adb: deviceInfo": lambda: client.info,
-            "RPC over adb: dump of all windows": client.dump_hierarchy,
-            "tap + observation over adb": lambda: (client.click(360, 640), screen_text(device.observe())),
-            "shell over adb: echo": lambda: client.shell("echo hi"),
-        }
-        for name, call in calls.items():
-            values = tuple(per_second(itertools.repeat(call), seconds, time.perf_counter) for _ in range(repeats))
-            rows.append(Row(name, "per s", values, "300" if "deviceInfo" in name else ""))
+    with ServedPhone(Phone(PhoneSetup(seed=0))) as phone, adb.private_server() as port:
+        serial = adb.attach(port, phone.port)
+        for how, server in (("quick client", adb.QuickClient(port)), ("clients untouched", adb.client(port))):
+            client = connect(serial, server)
+            device = UiautomatorDevice(client)
+            for name, call in calls_over_adb(client, device).items():
+                values = tuple(
+                    per_second(itertools.repeat(call), seconds, time.perf_counter, warm=5) for _ in range(repeats)
+                )
+                goal = "300" if name == "deviceInfo" and how == "quick client" else ""
+                rows.append(Row(f"over adb, {how}: {name}", "per s", values, goal))
+            client.stop_uiautomator()
     return rows
+
+
+def calls_over_adb(client: Any, device: UiautomatorDevice) -> dict[str, Callable[[], object]]:
+    return {
+        "deviceInfo": lambda: client.info,
+        "dump of all windows": client.dump_hierarchy,
+        "tap + observation": lambda: (client.click(360, 640), screen_text(device.observe())),
+        "shell echo": lambda: client.shell("echo hi"),
+    }
 
 
 def main() -> None:

@@ -30,7 +30,7 @@ import threading
 import time
 import traceback
 from collections import Counter
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -100,10 +100,22 @@ class Target:
 # what is drawn
 
 NASTY_TEXTS = (
-    "", " ", "\x00", "\n", "\r\n\r\n", "'", '"', "`", "$(", "${", "\\", "%s%n%d", "²", "٣", "\u2028", "\ud7ff", "\U0001f600",
-    "a" * 5000, "(" * 300, "[" * 300, "{" * 300, "-1", "0", "99999999999999999999", "1e999", "NaN", "0x", "../" * 40,
-    "(a+)+$", "(a|a)*b", "(.*.*.*)*x", "(?:a{1000}){1000}", "[a-\\]", "\\p{L}*+", "(?<=a*)b", "(?i)ß", "\\1", "x{999999}",
-)  # fmt: skip
+    *("", " ", "\x00", "\n", "\r\n\r\n", "'", '"', "`", "$(", "${", "\\", "%s%n%d", "²", "٣", "\u2028", "\ud7ff", "😀"),
+    *("a" * 5000, "(" * 300, "[" * 300, "{" * 300, "../" * 40),
+    *("-1", "0", "99999999999999999999", "1e999", "NaN", "0x"),
+    *(
+        "(a+)+$",
+        "(a|a)*b",
+        "(.*.*.*)*x",
+        "(?:a{1000}){1000}",
+        "[a-\\]",
+        "\\p{L}*+",
+        "(?<=a*)b",
+        "(?i)ß",
+        "\\1",
+        "x{99999}",
+    ),
+)
 
 
 def nasty_path(draw: random.Random, target: Target) -> str:
@@ -111,11 +123,23 @@ def nasty_path(draw: random.Random, target: Target) -> str:
     climb = "../" * draw.randrange(1, 30)
     aim = draw.choice([str(target.den / "owned"), str(target.den / "secret"), "/etc/passwd", "/proc/self/environ"])
     start = draw.choice(["/sdcard/", "/data/local/tmp/", "", "/", "/proc/self/root/", "/proc/1/cwd/", "/dev/fd/", "//"])
-    return draw.choice([
-        start + climb + aim, aim, start + aim, f"/sdcard/{climb}..{aim}", f"/sdcard/./{climb}/./{aim}/", "/sdcard\x00" + aim,
-        "/sdcard/" + "a/" * draw.randrange(1, 300), "/sdcard/" + "n" * draw.randrange(1, 5000), "/dev/mem", "/proc/self/mem",
-        f"/sdcard/{draw.choice(NASTY_TEXTS)}", "file://" + aim, "~root/" + aim,
-    ])  # fmt: skip
+    return draw.choice(
+        [
+            start + climb + aim,
+            aim,
+            start + aim,
+            f"/sdcard/{climb}..{aim}",
+            f"/sdcard/./{climb}/./{aim}/",
+            "/sdcard\x00" + aim,
+            "/sdcard/" + "a/" * draw.randrange(1, 300),
+            "/sdcard/" + "n" * draw.randrange(1, 5000),
+            "/dev/mem",
+            "/proc/self/mem",
+            f"/sdcard/{draw.choice(NASTY_TEXTS)}",
+            "file://" + aim,
+            "~root/" + aim,
+        ]
+    )
 
 
 def noise(draw: random.Random, most: int) -> bytes:
@@ -141,7 +165,9 @@ def mutated(draw: random.Random, data: bytes) -> bytes:
                 changed[at:at] = changed[at : at + draw.randrange(1, 200)]
             case 5 if len(changed) >= 4:
                 place = draw.randrange(len(changed) // 4) * 4
-                value = draw.choice([0, 1, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF, MAX_DATA, MAX_DATA + 1, draw.getrandbits(32)])
+                value = draw.choice(
+                    [0, 1, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF, MAX_DATA, MAX_DATA + 1, draw.getrandbits(32)]
+                )
                 changed[place : place + 4] = struct.pack("<I", value)
             case _:
                 changed += draw.choice(NASTY_TEXTS).encode("utf-8", "replace")
@@ -156,21 +182,23 @@ def word(draw: random.Random, target: Target) -> str:
     if kind == 1:
         return draw.choice(NASTY_TEXTS)
     if kind == 2:
-        return draw.choice("-- -a -l -R -n -p -c -e -i -f -S -d -t --user -W -s -v -x -z -k".split())
+        return draw.choice(OPTIONS)
     if kind == 3:
         return str(draw.choice([0, 1, -1, 7, 66, 1000, 1 << 31, 1 << 63, draw.getrandbits(20)]))
     return draw.choice(WORDS)
 
 
-WORDS = tuple(
-    "dump list get put set start stop enable disable window activity battery package wifi global secure system "
-    "tap swipe text keyevent motionevent settings/global query insert --uri content://sms content://settings/system "
-    "content://com.android.contacts/contacts --bind address:s:1 --where _id=1 com.android.settings "
-    "com.android.settings/.Settings android.intent.action.VIEW http://x.invalid/ /sdcard /sdcard/a /data/local/tmp/b "
-    "/proc/meminfo /dev/zero /dev/urandom / . .. * /*/* [a-z]* true echo hi 100 200 300 400 3 4 187 1 2 60 size density "
-    "720x1280 320 reset force-stop uninstall install path clear packages -3 features volume --set 5 post tag hello "
-    "s/a/b/ s/.*/&&/g a.*b p d 1,3p $0 $x ${x} ${x:-y} ${#x} $((1+2)) $(echo a) `echo b` $$ $? !".split()
-)
+OPTIONS = (*(f"-{letter}" for letter in "alRnpceifSdtWsvxzk"), "--", "--user", "--help")
+_PLAIN_WORDS = """
+dump list get put set start stop enable disable window activity battery package wifi global secure system tap swipe
+text keyevent motionevent settings/global query insert --uri content://sms content://settings/system --bind --where
+content://com.android.contacts/contacts address:s:1 _id=1 com.android.settings com.android.settings/.Settings
+android.intent.action.VIEW http://x.invalid/ /sdcard /sdcard/a /data/local/tmp/b /proc/meminfo /dev/zero /dev/urandom
+/ . .. * /*/* [a-z]* true echo hi 100 200 300 400 3 4 187 1 2 60 size density 720x1280 320 reset force-stop uninstall
+install path clear packages -3 features volume --set 5 post tag hello s/a/b/ s/.*/&&/g a.*b p d 1,3p $0 $x ${x} ${x:-y}
+${#x} $((1+2)) `echo` $$ $? !
+"""
+WORDS = (*_PLAIN_WORDS.split(), "$(echo a)")
 
 
 def shell_line(draw: random.Random, target: Target, depth: int = 0) -> str:
@@ -179,20 +207,24 @@ def shell_line(draw: random.Random, target: Target, depth: int = 0) -> str:
     line = " ".join([name, *(word(draw, target) for _ in range(draw.randrange(5)))])
     if depth > 3:
         return line
-    inner = lambda: shell_line(draw, target, depth + 1)  # noqa: E731
-    forms: tuple[Callable[[], str], ...] = (
-        lambda: line, lambda: line, lambda: line, lambda: line, lambda: line, lambda: line,
-        lambda: f"{line} | {inner()}", lambda: f"{line}; {inner()}", lambda: f"{line} && {inner()}",
-        lambda: f"{line} > {word(draw, target)}", lambda: f"{line} >> /sdcard/log 2>&1", lambda: f"{line} < {word(draw, target)}",
-        lambda: f"({inner()})", lambda: f"{{ {inner()}; }}", lambda: f"echo $({inner()})", lambda: f"eval '{inner()}'",
-        lambda: f"{line} &", lambda: f"timeout 1 {line}", lambda: f"for i in 1 2 3; do {inner()}; done",
-        lambda: f"while {line}; do {inner()}; done", lambda: f"x={word(draw, target)}; {inner()}", lambda: f"f() {{ {inner()}; f; }}; f",
-        lambda: f"cat <<E | {inner()}\n{line}\nE", lambda: f"echo $(({word(draw, target)}*{word(draw, target)}))",
-        lambda: f"{line} | xargs {name}", lambda: f"find /sdcard -exec {name} {{}} \\;", lambda: f"sh -c \"{inner()}\"",
-        lambda: f"x=$(yes | head -c 300000); {name} \"$x\"", lambda: "env " * draw.randrange(1, 300) + line,
-        lambda: mutated(draw, line.encode("utf-8", "replace")).decode("utf-8", "replace"),
-    )  # fmt: skip
-    return draw.choice(forms)()
+    one, two = word(draw, target), word(draw, target)
+    forms = (
+        *(line, line, line, line, line, line),
+        *(f"{line} > {one}", f"{line} >> /sdcard/log 2>&1", f"{line} < {one}", f"{line} &", f"timeout 1 {line}"),
+        *(f"{line} | xargs {name}", f"find /sdcard -exec {name} {{}} \\;", "env " * draw.randrange(1, 300) + line),
+        *(f'x=$(yes | head -c 300000); {name} "$x"', f"echo $(({one}*{two}))"),
+        mutated(draw, line.encode("utf-8", "replace")).decode("utf-8", "replace"),
+    )
+    nests: tuple[Callable[[str], str], ...] = (
+        *(lambda inner: f"{line} | {inner}", lambda inner: f"{line}; {inner}", lambda inner: f"{line} && {inner}"),
+        *(lambda inner: f"({inner})", lambda inner: f"{{ {inner}; }}", lambda inner: f"echo $({inner})"),
+        *(lambda inner: f"eval '{inner}'", lambda inner: f'sh -c "{inner}"', lambda inner: f"x={one}; {inner}"),
+        *(lambda inner: f"for i in 1 2 3; do {inner}; done", lambda inner: f"while {line}; do {inner}; done"),
+        *(lambda inner: f"f() {{ {inner}; f; }}; f", lambda inner: f"cat <<E | {inner}\n{line}\nE"),
+    )
+    if draw.random() < len(nests) / (len(nests) + len(forms)):
+        return draw.choice(nests)(shell_line(draw, target, depth + 1))
+    return draw.choice(forms)
 
 
 COMMAND_NAMES = (*sorted(set(COMMANDS) - {"reboot"}), *("input", "content", "dumpsys", "am", "cmd", "settings") * 3)
@@ -202,7 +234,7 @@ def selector(draw: random.Random, depth: int = 0) -> object:
     """Return a selector, or something in its place."""
     if draw.random() < 0.08:
         return draw.choice([None, 7, "name", [], {}, True, 1.5, {"mask": {}}, {"mask": 1 << 70}])
-    mask, chosen = 0, {}
+    mask, chosen = 0, dict[str, object]()
     for name in draw.sample(sorted(FIELDS), draw.randrange(1, 4)):
         mask |= FIELDS[name][0]
         chosen[name] = draw.choice(["Settings", "Network & internet", True, 0, -1, 1 << 40, None, [], *NASTY_TEXTS])
@@ -221,10 +253,15 @@ def rpc_body(draw: random.Random) -> bytes:
     """Return a JSON-RPC request, mostly one that is well formed."""
     method = draw.choice(METHOD_NAMES)
     kinds = draw.choice(METHODS[method]).kinds
-    values = [value_of(draw, kind) for kind in kinds]
+    values: list[object] = [value_of(draw, kind) for kind in kinds]
     if draw.random() < 0.1:
-        values = values[: draw.randrange(len(values) + 1)] + [draw.choice([None, {}, [[]], "x", 3])]
-    call = {"jsonrpc": "2.0", "id": draw.choice([1, "x", None, 1.5, 10**30]), "method": method, "params": values}
+        values = [*values[: draw.randrange(len(values) + 1)], draw.choice([None, {}, [[]], "x", 3])]
+    call: dict[str, object] = {
+        "jsonrpc": "2.0",
+        "id": draw.choice([1, "x", None, 1.5, 10**30]),
+        "method": method,
+        "params": values,
+    }
     if draw.random() < 0.05:
         call[draw.choice(["jsonrpc", "id", "method", "params"])] = draw.choice([None, [], {}, 5, "1.0"])
     body = json.dumps(call).encode()
@@ -262,7 +299,18 @@ def value_of(draw: random.Random, kind: str) -> object:
 def http_request(draw: random.Random) -> bytes:
     """Return a request to the uiautomator2 server, mostly a good one."""
     body = b""
-    path = draw.choice(["/ping", "/jsonrpc/0", "/screenshot/0?scale=0.2", "/stop", "/../../etc/passwd", "/%00", "//x//", "/?" + "a=1&" * 50])
+    path = draw.choice(
+        [
+            "/ping",
+            "/jsonrpc/0",
+            "/screenshot/0?scale=0.2",
+            "/stop",
+            "/../../etc/passwd",
+            "/%00",
+            "//x//",
+            "/?" + "a=1&" * 50,
+        ]
+    )
     if draw.random() < 0.7:
         path, body = "/jsonrpc/0", rpc_body(draw)
     if path == "/stop" and draw.random() < 0.8:
@@ -270,15 +318,23 @@ def http_request(draw: random.Random) -> bytes:
     length: object = len(body) if draw.random() < 0.95 else draw.choice([-1, 0, len(body) + 5, 1 << 40, "x", ""])
     head = [f"{draw.choice(['POST', 'GET'])} {path} HTTP/1.1", "Host: localhost:9008", f"Content-Length: {length}"]
     if draw.random() < 0.05:
-        head.append(draw.choice(["Transfer-Encoding: chunked", "X: " + "y" * 9000, "Expect: 100-continue", "Connection: close", ":"]))
+        head.append(
+            draw.choice(
+                ["Transfer-Encoding: chunked", "X: " + "y" * 9000, "Expect: 100-continue", "Connection: close", ":"]
+            )
+        )
     request = "\r\n".join([*head, "", ""]).encode("utf-8", "replace") + body
     return mutated(draw, request) if draw.random() < 0.06 else request
 
 
 def sync_request(draw: random.Random, target: Target) -> bytes:
     """Return a request of the file transfer, mostly a good one."""
-    path = (nasty_path(draw, target) if draw.random() < 0.7 else draw.choice(["/sdcard", "/", "/data/local/tmp/f"])).encode("utf-8", "replace")
-    name = draw.choice([b"STAT", b"STA2", b"LST2", b"LIST", b"LIS2", b"RECV", b"RCV2", b"SEND", b"SND2", b"QUIT", b"XXXX"])
+    path = (
+        nasty_path(draw, target) if draw.random() < 0.7 else draw.choice(["/sdcard", "/", "/data/local/tmp/f"])
+    ).encode("utf-8", "replace")
+    name = draw.choice(
+        [b"STAT", b"STA2", b"LST2", b"LIST", b"LIS2", b"RECV", b"RCV2", b"SEND", b"SND2", b"QUIT", b"XXXX"]
+    )
     if name == b"SEND":
         path += draw.choice([b",33188", b",41471", b"", b",", b",-1", b",99999999999"])
     request = name + struct.pack("<I", len(path) if draw.random() < 0.95 else draw.getrandbits(32)) + path
@@ -286,7 +342,9 @@ def sync_request(draw: random.Random, target: Target) -> bytes:
         request += struct.pack("<4s2I", b"SND2", 33188, 0) if name == b"SND2" else b""
         for _ in range(draw.randrange(3)):
             content = noise(draw, 3000)
-            request += b"DATA" + struct.pack("<I", len(content) if draw.random() < 0.95 else draw.getrandbits(32)) + content
+            request += (
+                b"DATA" + struct.pack("<I", len(content) if draw.random() < 0.95 else draw.getrandbits(32)) + content
+            )
         request += b"DONE" + struct.pack("<I", draw.getrandbits(32))
     if name == b"RCV2":
         request += struct.pack("<4sI", b"RCV2", draw.choice([0, 0, 1]))
@@ -309,7 +367,9 @@ class Peer:
         tally: Where it is counted.
     """
 
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, target: Target, tally: Tally) -> None:
+    def __init__(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, target: Target, tally: Tally
+    ) -> None:
         self._reader, self._writer = reader, writer
         self._target, self._tally = target, tally
         self._packets = PacketReader()
@@ -373,7 +433,7 @@ class Peer:
 
 
 @contextlib.asynccontextmanager
-async def connected(target: Target, tally: Tally, draw: random.Random, port: int | None = None):  # type: ignore[no-untyped-def]
+async def connected(target: Target, tally: Tally, draw: random.Random, port: int | None = None) -> AsyncIterator[Peer]:
     """Connect to the phone's adbd, or to another port, and go at the end."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port or target.port)
     peer = Peer(reader, writer, target, tally)
@@ -407,18 +467,23 @@ async def talk_noise(draw: random.Random, target: Target, tally: Tally) -> None:
         await peer.answer(draw, 0.05, 3)
 
 
+DESTINATIONS = (
+    *sorted(set(SERVICES) - {"reboot"}),
+    *("localabstract:x", "host:version", "tcp:9008", "tcp:0", "tcp:99999", "shell,v2,pty:", "jdwp:1", "sync:x"),
+    *("reverse:forward:tcp:0;tcp:1", "reverse:forward:tcp:5;localabstract:x", "reverse:list-forward"),
+    *("reverse:killforward-all", "track-app", "framebuffer:"),
+)
+
+
 async def talk_packets(draw: random.Random, target: Target, tally: Tally) -> None:
     """Packets in any order with any numbers, some broken."""
-    destinations = [*SERVICES, "localabstract:x", "host:version", "tcp:9008", "tcp:0", "tcp:99999", "shell,v2,pty:", "jdwp:1", "reverse:forward:tcp:0;tcp:1",
-                    "reverse:forward:tcp:5;localabstract:x", "reverse:list-forward", "reverse:killforward-all", "track-app", "sync:x", "framebuffer:"]  # fmt: skip
-    destinations = [name for name in destinations if name not in ("reboot",)]
     parts = [HELLO]
     for _ in range(draw.randrange(1, 40)):
         command = draw.choice([*Command, Command.OPEN, Command.OPEN, Command.WRTE, Command.OKAY, draw.getrandbits(32)])
         numbers = draw.choice([0, 1, 2, 3, 9, draw.getrandbits(32)]), draw.choice([0, 0, 1, 2, 3, draw.getrandbits(32)])
         data = noise(draw, 200)
         if command == Command.OPEN:
-            name = draw.choice(destinations)
+            name = draw.choice(DESTINATIONS)
             data = (name if ":" in name or draw.random() < 0.2 else name + ":").encode() + b"\x00"
         packet = encode(Packet(command, *numbers, data), checksum=draw.random() < 0.8)
         parts.append(mutated(draw, packet) if draw.random() < 0.08 else packet)
@@ -439,7 +504,10 @@ async def talk_shell(draw: random.Random, target: Target, tally: Tally) -> None:
             if draw.random() < 0.3:
                 typed = noise(draw, 300)
                 if service.startswith("shell,v2"):
-                    typed = struct.pack("<BI", draw.choice([0, 0, 3, 4, 5, 9]), draw.choice([len(typed), 0, 1 << 31])) + typed
+                    typed = (
+                        struct.pack("<BI", draw.choice([0, 0, 3, 4, 5, 9]), draw.choice([len(typed), 0, 1 << 31]))
+                        + typed
+                    )
                 await peer.send(written(number, typed), draw)
             if draw.random() < 0.5:
                 await peer.answer(draw, 0.05, 4)
@@ -451,7 +519,9 @@ async def talk_terminal(draw: random.Random, target: Target, tally: Tally) -> No
     async with connected(target, tally, draw) as peer:
         await peer.send(HELLO + opened(1, draw.choice(["shell:", "shell,v2,pty:", "shell,v2,raw:"])), draw)
         for _ in range(draw.randrange(1, 15)):
-            line = shell_line(draw, target).encode("utf-8", "replace") + draw.choice([b"\n", b"\r", b"\x03", b"\x04", b"\x15", b"\x7f\n"])
+            line = shell_line(draw, target).encode("utf-8", "replace") + draw.choice(
+                [b"\n", b"\r", b"\x03", b"\x04", b"\x15", b"\x7f\n"]
+            )
             tally.counts["shell lines"] += 1
             await peer.send(written(1, line), draw)
             await peer.answer(draw, 0.04, 3)
@@ -493,18 +563,36 @@ async def talk_page(draw: random.Random, target: Target, tally: Tally) -> None:
     token = address.path.strip("/") if draw.random() < 0.8 else draw.choice(["x", "..", "%2e%2e", ""])
     async with connected(target, tally, draw, address.port) as peer:
         for _ in range(draw.randrange(1, 10)):
-            name = draw.choice(["", "page.js", "state?since=0", "screen.png", "tree.xml", "tap", "swipe", "key", "text", "long_press", "../server.py",
-                                "..%2fserver.py", "%00", "state?since=" + draw.choice(NASTY_TEXTS)])  # fmt: skip
-            body = json.dumps({
-                key: draw.choice([0, 5, -1, 1e300, None, "x", [], "back", *NASTY_TEXTS])
-                for key in draw.sample(["x", "y", "x1", "y1", "x2", "y2", "ms", "name", "text"], draw.randrange(9))
-            }).encode()  # fmt: skip
+            name = draw.choice(
+                [
+                    "",
+                    "page.js",
+                    "state?since=0",
+                    "screen.png",
+                    "tree.xml",
+                    "tap",
+                    "swipe",
+                    "key",
+                    "text",
+                    "long_press",
+                    "../server.py",
+                    "..%2fserver.py",
+                    "%00",
+                    "state?since=" + draw.choice(NASTY_TEXTS),
+                ]
+            )
+            body = json.dumps(
+                {
+                    key: draw.choice([0, 5, -1, 1e300, None, "x", [], "back", *NASTY_TEXTS])
+                    for key in draw.sample(["x", "y", "x1", "y1", "x2", "y2", "ms", "name", "text"], draw.randrange(9))
+                }
+            ).encode()
             host = draw.choice([address.netloc] * 6 + ["evil.invalid", "127.0.0.1", "127.0.0.1:1", ""])
             verb = draw.choice(["GET", "POST", "POST", "PUT", "OPTIONS"])
-            request = (
-                f"{verb} /{token}/{name} HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/json\r\n"
-                f"{draw.choice(['', '', 'Origin: http://evil.invalid' + chr(13) + chr(10)])}Content-Length: {len(body)}\r\n\r\n"
-            ).encode("utf-8", "replace") + body
+            head = [f"{verb} /{token}/{name} HTTP/1.1", f"Host: {host}", "Content-Type: application/json"]
+            head += draw.choice([[], [], ["Origin: http://evil.invalid"]])
+            head += [f"Content-Length: {len(body)}", "", ""]
+            request = "\r\n".join(head).encode("utf-8", "replace") + body
             tally.counts["requests to the page"] += 1
             await peer.send(mutated(draw, request) if draw.random() < 0.1 else request, draw)
         while not peer.gone and await peer.read(0.1):
@@ -517,9 +605,13 @@ async def talk_flood(draw: random.Random, target: Target, tally: Tally) -> None:
         case 0:
             data = b"".join(opened(number, "shell:sleep 100") for number in range(1, 700))
         case 1:
-            data = b"".join(opened(number, "shell:screencap -p /sdcard/p.png; uiautomator dump") for number in range(1, 60))
+            data = b"".join(
+                opened(number, "shell:screencap -p /sdcard/p.png; uiautomator dump") for number in range(1, 60)
+            )
         case 2:
-            data = b"".join(opened(n, "framebuffer:") + encode(Packet(Command.CLSE, n, n), checksum=True) for n in range(1, 60))
+            data = b"".join(
+                opened(n, "framebuffer:") + encode(Packet(Command.CLSE, n, n), checksum=True) for n in range(1, 60)
+            )
         case 3:
             picture = b"GET /screenshot/0 HTTP/1.1\r\nHost: x\r\n\r\n"
             data = opened(1, f"exec:{SERVER_LINE}") + opened(2, "tcp:9008") + written(2, picture * 200)
@@ -532,8 +624,18 @@ async def talk_flood(draw: random.Random, target: Target, tally: Tally) -> None:
 
 async def talk_mutated(draw: random.Random, target: Target, tally: Tally) -> None:
     """A good conversation of several packets, cut and bent as bytes."""
-    good = HELLO + opened(1, "shell,v2,raw:cat") + written(1, struct.pack("<BI", 0, 5) + b"hello") + written(1, struct.pack("<BI", 4, 0))
-    good += opened(2, "sync:") + written(2, b"STAT" + struct.pack("<I", 7) + b"/sdcard") + opened(3, "tcp:9008") + written(3, http_request(draw))
+    good = (
+        HELLO
+        + opened(1, "shell,v2,raw:cat")
+        + written(1, struct.pack("<BI", 0, 5) + b"hello")
+        + written(1, struct.pack("<BI", 4, 0))
+    )
+    good += (
+        opened(2, "sync:")
+        + written(2, b"STAT" + struct.pack("<I", 7) + b"/sdcard")
+        + opened(3, "tcp:9008")
+        + written(3, http_request(draw))
+    )
     async with connected(target, tally, draw) as peer:
         await peer.send(mutated(draw, good), draw)
         tally.counts["packets sent"] += 8
@@ -541,9 +643,16 @@ async def talk_mutated(draw: random.Random, target: Target, tally: Tally) -> Non
 
 
 CONVERSATIONS: tuple[tuple[int, Conversation], ...] = (
-    (6, talk_noise), (14, talk_packets), (22, talk_shell), (10, talk_terminal), (14, talk_sync), (18, talk_rpc), (8, talk_page),
-    (1, talk_flood), (6, talk_mutated),
-)  # fmt: skip
+    (6, talk_noise),
+    (14, talk_packets),
+    (22, talk_shell),
+    (10, talk_terminal),
+    (14, talk_sync),
+    (18, talk_rpc),
+    (8, talk_page),
+    (1, talk_flood),
+    (6, talk_mutated),
+)
 """How often each is drawn."""
 
 
@@ -606,7 +715,9 @@ async def crowd(target: Target, tally: Tally) -> None:
     before = tally.counts["crowd"]
     heard = await asyncio.gather(*(say(target.port, f"shell:echo {number}") for number in range(CROWD)))
     tally.counts["crowd"] = before + sum(answer == f"{number}\n".encode() for number, answer in enumerate(heard))
-    tally.broken += [f"one of {CROWD} heard {answer!r}" for number, answer in enumerate(heard) if answer != f"{number}\n".encode()][:3]
+    tally.broken += [
+        f"one of {CROWD} heard {answer!r}" for number, answer in enumerate(heard) if answer != f"{number}\n".encode()
+    ][:3]
 
 
 async def attack(target: Target, tally: Tally, seed: int, seconds: float) -> None:
@@ -716,20 +827,32 @@ def main() -> int:
     if (after.descriptors, after.threads) != (before.descriptors, before.threads):
         problems.append("descriptors or threads leaked")
     if tally.longest_s > LONGEST_ANSWER_S:
-        problems.append(f"the well-behaved client waited {tally.longest_s:.2f} s; expected at most {LONGEST_ANSWER_S} s")
+        problems.append(
+            f"the well-behaved client waited {tally.longest_s:.2f} s; expected at most {LONGEST_ANSWER_S} s"
+        )
     peak_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000
     if peak_mb - before.memory_mb > MOST_MEMORY_MB:
         problems.append(f"memory grew by {peak_mb - before.memory_mb:.0f} MB; expected at most {MOST_MEMORY_MB}")
-    print(table([
-        ("conversations", tally.kinds.total()), *((f"  {name}", count) for name, count in sorted(tally.kinds.items())),
-        *sorted(tally.counts.items()),
-        ("looks of the well-behaved client", tally.looks), ("its longest wait", f"{tally.longest_s:.2f} s"),
-        ("failures inside the phone", len(failures)), ("host secrets seen", len(tally.leaked)),
-        ("descriptors before, after", f"{before.descriptors}, {after.descriptors}"),
-        ("threads before, after", f"{before.threads}, {after.threads}"),
-        ("memory before, after, peak", f"{before.memory_mb:.0f}, {after_attack.memory_mb:.0f}, {peak_mb:.0f} MB"),
-        ("genuine adb and uiautomator2 afterwards", trouble or "work"),
-    ]))  # fmt: skip
+    print(
+        table(
+            [
+                ("conversations", tally.kinds.total()),
+                *((f"  {name}", count) for name, count in sorted(tally.kinds.items())),
+                *sorted(tally.counts.items()),
+                ("looks of the well-behaved client", tally.looks),
+                ("its longest wait", f"{tally.longest_s:.2f} s"),
+                ("failures inside the phone", len(failures)),
+                ("host secrets seen", len(tally.leaked)),
+                ("descriptors before, after", f"{before.descriptors}, {after.descriptors}"),
+                ("threads before, after", f"{before.threads}, {after.threads}"),
+                (
+                    "memory before, after, peak",
+                    f"{before.memory_mb:.0f}, {after_attack.memory_mb:.0f}, {peak_mb:.0f} MB",
+                ),
+                ("genuine adb and uiautomator2 afterwards", trouble or "work"),
+            ]
+        )
+    )
     for failure in failures[:5]:
         traceback.print_exception(failure)
     for problem in problems[:20]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import signal
 import socket
@@ -72,6 +73,15 @@ def test_the_same_command_in_another_folder_gives_the_same_records_but_for_time(
     assert main(run(checkpoint, tmp_path / "again")) == 0
     assert untimed(tmp_path / "again") == untimed(finished)
     assert len(untimed(finished)) == 12
+
+
+def test_a_process_that_hashes_otherwise_gives_the_same_records(
+    checkpoint: Path, finished: Path, tmp_path: Path
+) -> None:
+    command = [sys.executable, "-m", "agent_eval", *run(checkpoint, tmp_path / "other")]
+    environment = {**os.environ, "PYTHONHASHSEED": "7", "TZ": "Asia/Tokyo"}
+    subprocess.run(command, env=environment, capture_output=True, check=True)
+    assert untimed(tmp_path / "other") == untimed(finished)
 
 
 def test_repeating_a_finished_command_records_nothing_more(checkpoint: Path, finished: Path) -> None:
@@ -212,7 +222,7 @@ def test_sim_says_where_its_phones_are_and_at_the_end_what_they_lacked() -> None
         with Host(ports[0]) as host:
             assert b"inaccessible or not found" in host.run("shell:no_such_thing")
         process.send_signal(signal.SIGINT)
-        assert "not on this phone: no_such_thing (asked for 1 times)" in process.stderr.read()
+        assert "not on this phone: no_such_thing (asked for once)" in process.stderr.read()
     assert process.returncode == 0
 
 

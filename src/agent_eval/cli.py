@@ -31,7 +31,7 @@ _PRIORITIES = ("speed", "fidelity", "agentic")
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
-    options = _parser().parse_args(arguments)
+    options = command_line().parse_args(arguments)
     try:
         code: int = options.command(options)
     except AgentEvalError as error:
@@ -125,7 +125,7 @@ def _sim(options: argparse.Namespace) -> int:
         _tell,
     )
     for name, count in sorted(unknown.items(), key=lambda item: (-item[1], item[0])):
-        _tell(f"not on this phone: {name} (asked for {count} times)")
+        _tell(f"not on this phone: {name} (asked for {'once' if count == 1 else f'{count} times'})")
     return 0
 
 
@@ -177,7 +177,11 @@ def _replay(options: argparse.Namespace) -> int:
     records = {record.episode: record for record in run.episodes()}
     record = records.get(options.episode)
     if record is None:
-        raise UnknownName("episode", options.episode, list(records)[:5], hint="an episode is BUILD/TASK/SEED")
+        example = f", such as {next(iter(records))}" if records else ""
+        raise OperatorError(
+            f"unknown episode {options.episode!r}: the run has {len(records)} others",
+            hint=f"an episode is BUILD/TASK/SEED{example}",
+        )
     if record.task not in TASKS:
         raise UnknownName("task", record.task, TASKS, hint="the run was recorded with tasks that are not here")
     instance = TASKS[record.task].draw(record.seed)
@@ -211,7 +215,8 @@ def _train(options: argparse.Namespace) -> int:
 # options
 
 
-def _parser() -> argparse.ArgumentParser:
+def command_line() -> argparse.ArgumentParser:
+    """Return the grammar of the command line."""
     parser = argparse.ArgumentParser(
         prog="agent-eval", description="Which build of a language model may I ship on this device, and how do I know?"
     )
@@ -235,11 +240,12 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--no-thinking", action="store_true", help="open replies after the thinking part")
 
     report = _command(commands, "report", _report, "print what a run shows")
-    report.add_argument("run", help="run folder")
+    report.add_argument("run", metavar="RUN", help="run folder")
 
     recommend = _command(commands, "recommend", _recommend, "advise a build for this machine, or say what is missing")
-    recommend.add_argument("run", help="run folder")
-    recommend.add_argument("--priority", choices=_PRIORITIES, default="agentic", help="(default: %(default)s)")
+    recommend.add_argument("run", metavar="RUN", help="run folder")
+    priority = "what matters most (default: %(default)s)"
+    recommend.add_argument("--priority", choices=_PRIORITIES, default="agentic", help=priority)
 
     sim = _command(commands, "sim", _sim, "start simulated phones that adb, adbutils and uiautomator2 drive")
     sim.add_argument("--port", type=_port, default=5555, help="port of the first phone; 0: any (default: %(default)s)")
@@ -247,21 +253,23 @@ def _parser() -> argparse.ArgumentParser:
     sim.add_argument("--seed", type=_natural, default=0, help="seed of the first phone (default: %(default)s)")
     sim.add_argument("--skin", default="default", help="look of the phones; --list has them (default: %(default)s)")
     sim.add_argument("--faults", default="", help="comma-separated faults; --list has them (default: none)")
-    sim.add_argument("--view", type=_port, nargs="?", const=0, help="serve a page that looks inside, on this port")
+    view = "serve a page that looks inside, on this port or on any"
+    sim.add_argument("--view", type=_port, nargs="?", const=0, metavar="PORT", help=view)
     sim.add_argument("--virtual-time", action="store_true", help="let time pass only when somebody waits for it")
-    sim.add_argument("--adb-server-port", type=_port, default=5037, help="adb server to tell (default: %(default)s)")
+    server = "port of the adb server to tell (default: %(default)s)"
+    sim.add_argument("--adb-server-port", type=_port, default=5037, metavar="PORT", help=server)
     sim.add_argument("--no-announce", action="store_true", help="tell no adb server")
     sim.add_argument("--list", action="store_true", help="list skins and faults, and start nothing")
 
     _command(commands, "tasks", _tasks, "list the tasks and suites")
 
     replay = _command(commands, "replay", _replay, "play a recorded episode again and compare the phone's states")
-    replay.add_argument("run", help="run folder")
-    replay.add_argument("episode", help="BUILD/TASK/SEED")
+    replay.add_argument("run", metavar="RUN", help="run folder")
+    replay.add_argument("episode", metavar="EPISODE", help="BUILD/TASK/SEED, such as w4a8/WifiSet/0")
 
     train = _command(commands, "train", _train, "train the embedded model on this project's phone")
-    train.add_argument("--out", required=True, help="checkpoint folder to write")
-    train.add_argument("--seed", type=_natural, default=0, help="(default: %(default)s)")
+    train.add_argument("--out", metavar="FOLDER", required=True, help="checkpoint folder to write")
+    train.add_argument("--seed", type=_natural, default=0, help="seed of weights and data (default: %(default)s)")
     train.add_argument("--steps", type=_positive, default=2800, help="optimisation steps (default: %(default)s)")
     return parser
 

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from agent_eval.device_sim import Phone
 from agent_eval.device_sim.dialogs import day_number, month_later, numbered_day, time_variables
+from agent_eval.device_sim.locales import LOCALES
 from agent_eval.device_sim.moments import day_of, minutes_of, moment
 from agent_eval.device_sim.strings import EVERYWHERE, tables
 from agent_eval.types import PhoneSetup, Skin
@@ -74,6 +75,21 @@ def test_a_date_is_answered_only_by_ok() -> None:
         page = hand.phone.stacks.on_top_of("com.android.calendar")
         assert page is not None
         assert page.vars.get("answer") == answer
+
+
+@pytest.mark.parametrize(("locale", "first"), [("en", "Sun"), ("de", "Mo"), ("zh", "\u5468\u65e5")])
+def test_a_week_begins_with_the_day_of_the_locale(locale: str, first: str) -> None:
+    one = finger(locale)
+    names = LOCALES[locale].short_weekdays
+    views = list(one.phone.active_window.root.visible())
+    heads = {view.text: view.bounds for view in views if view.text in names}
+    today = next(view.bounds for view in views if view.selected)
+    over_it = heads[names[one.phone.local_time.weekday()]]
+    assert next(iter(heads)) == first
+    assert len(heads) == 7
+    assert today is not None
+    assert over_it is not None
+    assert (today.left, today.right) == (over_it.left, over_it.right)
 
 
 def test_every_shared_word_has_both_translations_and_keeps_its_values() -> None:

@@ -20,10 +20,12 @@ from agent_eval.device_sim.files import (
     resolve,
 )
 from agent_eval.device_sim.paths import Paths
+from agent_eval.types import Scalar
 
 
 def fresh() -> tuple[Files, Paths]:
-    state = Paths({"files/Download/list.txt": "milk\n", "files/Music/": "", "settings/wifi_on": True})
+    held: dict[str, Scalar] = {"files/Download/list.txt": "milk\n", "files/Music/": "", "settings/wifi_on": True}
+    state = Paths(held)
     return Files(state, lambda: 1000), state
 
 

@@ -283,6 +283,14 @@ def test_a_fitted_line_fits_or_is_a_single_sign(text: str, room: int, size: int)
     assert line.size <= size
 
 
+def test_a_line_is_made_smaller_only_where_that_shows_all_of_it() -> None:
+    whole = typeface.length("Energiesparmodus", 28)
+    assert typeface.fitted("Energiesparmodus", 28, int(whole * 0.9)).text == "Energiesparmodus"
+    cut = typeface.fitted("Energiesparmodus", 28, int(whole * 0.5))
+    assert cut.text.endswith("\u2026")
+    assert cut.size == 28
+
+
 @given(st.text(st.characters(exclude_categories=()), max_size=40))
 def test_any_text_can_be_drawn(text: str) -> None:
     Canvas(300, 60, "#ffffff").line(text, 5, 30, 24, "#000000", typeface.MEDIUM)

@@ -8,7 +8,6 @@ from agent_eval.actions import (
     Action,
     GiveUp,
     Malformed,
-    PressKey,
     Reply,
     Swipe,
     Tap,
@@ -79,9 +78,6 @@ class Diary:
 
     def swipes(self, *, to: str | None = None) -> Diary:
         return self.does("swipe up", to=to, action=Swipe(direction="up"), scrolled=to is not None)
-
-    def backs(self, *, to: str, package: str | None = None) -> Diary:
-        return self.does("key back", to=to, package=package, action=PressKey(key="back"))
 
     def waits(self, *, writes: Mapping[str, Scalar | None] | None = None, to: str | None = None) -> Diary:
         return self.does("wait", action=Wait(), writes=writes, to=to)

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from agent_eval.device_sim import Phone
-from agent_eval.device_sim.adb.pace import FREE_JUMPS, RealTime, VirtualTime
+from agent_eval.device_sim.adb.pace import FREE_JUMPS, LONGEST_JUMP_MS, RealTime, VirtualTime
 from agent_eval.types import PhoneSetup
 
 
@@ -46,6 +46,13 @@ def test_a_service_that_waits_for_ever_no_longer_moves_virtual_time(phone: Phone
     assert pace.seconds_until(now + 1000, FREE_JUMPS - 1) == 0
     assert pace.seconds_until(now + 1000, FREE_JUMPS) == 1
     assert pace.seconds_until(now - 1000, FREE_JUMPS) > 0
+
+
+def test_virtual_time_jumps_a_day_at_most(phone: Phone) -> None:
+    pace = VirtualTime(phone)
+    now = phone.clock.now_ms
+    assert pace.seconds_until(now + LONGEST_JUMP_MS, 0) == 0
+    assert pace.seconds_until(now + LONGEST_JUMP_MS + 1000, 0) == LONGEST_JUMP_MS / 1000 + 1
 
 
 def test_real_time_follows_the_wall(phone: Phone, wall: Wall) -> None:

@@ -243,7 +243,7 @@ def test_a_reversed_port_of_0_is_chosen_and_told(services: Services) -> None:
 @pytest.mark.parametrize(
     "request_text",
     ["forward:tcp:8000", "forward:tcp:8000;", "forward:nope:1;tcp:1", "forward:tcp:x;tcp:1", "forward:tcp:70000;tcp:1",
-     "forward:tcp:9008;tcp:1", "forward:norebind:tcp:7000;tcp:1"],
+     "forward:tcp:9008;tcp:1", "forward:norebind:tcp:7000;tcp:1", f"forward:localabstract:{'x' * 2000};tcp:1"],
 )  # fmt: skip
 def test_a_bad_reverse_fails_and_changes_nothing(services: Services, request_text: str) -> None:
     ask(services, "forward:tcp:7000;tcp:1")

@@ -54,8 +54,3 @@ class VirtualClock:
     def local(self) -> datetime:
         """The date and time that the phone shows; its time zone is UTC."""
         return datetime.fromtimestamp(self.now_ms // 1000, UTC)
-
-
-def twelve_hour(hour: int, minute: int) -> str:
-    """Format a time of day as the phone's locale does, such as ``7:30 AM``."""
-    return f"{hour % 12 or 12}:{minute:02d} {'PM' if hour >= 12 else 'AM'}"

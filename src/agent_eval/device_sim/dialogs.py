@@ -91,7 +91,7 @@ def date_dialog(ui: Ui) -> View:
 
     weeks = [
         row(*map(cell, week), height=dp(36))
-        for week in calendar.Calendar(firstweekday=6).monthdayscalendar(shown.year, shown.month)
+        for week in calendar.Calendar(ui.host.locale.first_weekday).monthdayscalendar(shown.year, shown.month)
     ]
     head = column(
         label(str(chosen.year), id="android:id/date_picker_header_year", size=BODY, ink="soft"),
@@ -102,8 +102,7 @@ def date_dialog(ui: Ui) -> View:
         label(ui.date(shown, "month"), size=BODY, bold=True, weight=1, align=MIDDLE, justify=0.5),
         image_button("right", ui.say("Next month"), turn(1), id="android:id/next"),
     )
-    names = ui.host.locale.short_weekdays
-    heads = row(*[label(name, size=SMALL, ink="soft", weight=1, justify=0.5) for name in (names[6], *names[:6])])
+    heads = row(*[label(name, size=SMALL, ink="soft", weight=1, justify=0.5) for name in ui.host.locale.week()])
     body = column(head, title, heads, *weeks, cls="android.widget.DatePicker", id="android:id/datePicker", gap=dp(4))
     return dialog(body, buttons=cancel_and_ok(ui, lambda: ui.close(**{str(ui.var("name")): day_number(chosen)})))
 

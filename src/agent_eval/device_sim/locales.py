@@ -26,6 +26,8 @@ class Locale:
     """Pattern of each style, with ``{day} {month} {mon} {number} {year} {weekday} {wd}``."""
     short_weekdays: tuple[str, ...]
     short_months: tuple[str, ...]
+    first_weekday: int = 6
+    """Day that a week begins with; Monday is 0 (CLDR's weekData)."""
     twelve_hours: bool = False
     halves: tuple[str, str] = ("AM", "PM")
     """What the halves of the day are called where a clock has twelve hours."""
@@ -41,6 +43,10 @@ class Locale:
     def face(self, hour: int, minute: int) -> str:
         """Format a time of day as the status bar does, which leaves out the half of the day."""
         return f"{hour % 12 or 12}:{minute:02d}" if self.twelve_hours else f"{hour:02d}:{minute:02d}"
+
+    def week(self) -> tuple[str, ...]:
+        """Return the short names of a week's days, in the order in which calendars show them."""
+        return self.short_weekdays[self.first_weekday :] + self.short_weekdays[: self.first_weekday]
 
     def date(self, day: date, style: DateStyle) -> str:
         """Format a date."""
@@ -71,7 +77,7 @@ LOCALES: Mapping[str, Locale] = MappingProxyType({
          "weekday": "{weekday}, {day}. {mon}", "month": "{month} {year}"},
         ("Mo", "Di", "Mi", "Do", "Fr", "Sa", "So"),
         ("Jan.", "Feb.", "März", "Apr.", "Mai", "Juni", "Juli", "Aug.", "Sept.", "Okt.", "Nov.", "Dez."),
-        wifi="WLAN",
+        first_weekday=0, wifi="WLAN",
     ),
     "zh": Locale(
         "zh-CN", "中文（简体）", _CHINESE_MONTHS,

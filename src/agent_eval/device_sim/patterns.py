@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Literal, NamedTuple
 
-MAX_PATTERN, MAX_NESTING, MAX_REPEAT, MAX_PROGRAM, MAX_TEXT = 4096, 64, 1000, 4000, 20_000
+MAX_PATTERN, MAX_NESTING, MAX_REPEAT, MAX_PROGRAM, MAX_TEXT = 4096, 64, 1000, 4000, 200_000
 """Characters of a pattern, depth of its groups, bound of a quantifier, steps of a program, characters of a text."""
 MAX_EFFORT = 400_000
 """Steps that one search may take over all texts; about a quarter of a second."""

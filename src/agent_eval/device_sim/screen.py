@@ -48,6 +48,13 @@ class Screen:
     """Asked before the back key closes the page; True means that it answered the key and the page stays."""
     modal: bool = False
     """A dialog that a touch outside does not close."""
+    private: bool = False
+    """Only its own app opens it, which tells it what to show."""
+
+    @property
+    def exported(self) -> bool:
+        """Whether the name of its activity opens it."""
+        return not (self.dialog or self.private)
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,7 +32,7 @@ CENTER = (0.5, 0.5)
 MIDDLE = (0.0, 0.5)
 Tap = Callable[[], object] | None
 
-TITLE, BODY, SMALL, HEADLINE = dp(16), dp(14), dp(12), dp(24)
+TITLE, BODY, SMALL = dp(16), dp(14), dp(12)
 """Text sizes in pixels."""
 
 

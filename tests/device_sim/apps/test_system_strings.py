@@ -10,6 +10,7 @@ from types import ModuleType
 import pytest
 
 from agent_eval.device_sim import Phone
+from agent_eval.device_sim.apps import APPS as INSTALLED
 from agent_eval.device_sim.apps import (
     calculator,
     camera,
@@ -93,6 +94,22 @@ def test_translations_keep_the_places_for_values(app: ModuleType) -> None:
         for english, text in table.items():
             places = sorted(part.split("}")[0] for part in english.split("{")[1:])
             assert sorted(part.split("}")[0] for part in text.split("{")[1:]) == places, (locale, english)
+
+
+@pytest.mark.parametrize("locale", ["de", "zh"])
+def test_every_app_under_an_icon_has_a_name_in_the_language(locale: str) -> None:
+    shown = [app for app in INSTALLED.values() if app.launchable and not app.hidden]
+    assert [app.label for app in shown if app.label not in app.strings[locale]] == []
+
+
+def test_what_a_fresh_phone_tells_is_in_its_language_and_what_people_wrote_is_not() -> None:
+    titles = set()
+    for seed in range(12):
+        phone = Phone(PhoneSetup(seed=seed, skin=Skin(locale="de")))
+        phone.open_shade()
+        titles |= {view.text for view in phone.active_window.root.visible() if view.id == "android:id/title"}
+    assert {"Verpasster Anruf", "Verpasster Wecker", "Systemupdate verf\u00fcgbar", "Dentist"} <= titles
+    assert not titles & {"Missed call", "Missed alarm", "System update available", "New message"}
 
 
 NAMES = {"FCC ID", "A4RSIM01", "SIM", "VPN", "WebView", "WLAN", "NFC", "TalkBack", "{", "Android"}

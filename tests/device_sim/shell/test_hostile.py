@@ -1,4 +1,4 @@
-"""Lines that want to break the phone, or to keep it for themselves: each is answered or refused, and others have turns."""
+"""Lines that want to break the phone, or to keep it for themselves: each is answered or refused, in turns."""
 
 from __future__ import annotations
 
@@ -30,11 +30,12 @@ REFUSED = [
     ("arguments", MEGABYTE + "echo " + '"$x" ' * 100, "Argument list too long"),
     ("words", "echo $(yes | head -c 400000)", "Argument list too long"),
     ("variables", "for i in $(seq 9000); do eval v$i=1; done", "too many variables"),
-    ("text in variables", MEGABYTE + 'for i in $(seq 30); do eval "v$i=\\$x"; done', "value too long"),
-    ("xargs with a long word", "x=$(yes '{}' | head -c 900000); yes | head -c 900000 | tr -d '\\n' | xargs -I{} echo \"$x\"",
+    ("text in variables", MEGABYTE + 'for i in $(seq 60); do eval "v$i=\\$x"; done', "value too long"),
+    ("xargs", "x=$(yes '{}' | head -c 900000); yes | head -c 900000 | tr -d '\\n' | xargs -I{} echo \"$x\"",
      "Argument list too long"),
     ("commands in one line", "true; " * 60_000, "too many words"),
-    ("a text of command lines", MEGABYTE + 'for i in 1 2 3; do echo "# $x" >> /sdcard/a; done; . /sdcard/a', "text too long"),
+    ("a text of command lines", MEGABYTE + 'for i in 1 2 3 4 5; do echo "# $x" >> /sdcard/a; done; . /sdcard/a',
+     "text too long"),
     ("lines", "cat /dev/zero | tr '\\000' '\\n' | sort", "File too large"),
     ("bytes", "truncate -s 9M /sdcard/a; rev /sdcard/a", "File too large"),
     ("keys", "input keyevent " + "29 " * 2000, "Invalid arguments"),
@@ -42,8 +43,8 @@ REFUSED = [
     ("arithmetic that doubles", ";".join(f"{one}={two}+{two}" for one, two in zip("abcdef", "bcdefg", strict=True))
      + "; b=" + "+".join("c" * 300) + "; c=" + "+".join("d" * 300) + "; echo $((a))", "expression too long"),
     ("a pattern of case", MEGABYTE + "case $x in *y*y*y*y*y*y*y*n) echo y;; esac", "pattern too complex"),
-    ("a pattern in braces", MEGABYTE + "echo ${x%%*y*y*y*y*y*n}", "pattern too complex"),
-    ("a pattern of find", "find / -path '" + "*?" * 40_000 + "'", ""),
+    ("a pattern in braces", MEGABYTE + "echo ${x##*y*y*y*y*y*y*y*n}", "pattern too complex"),
+    ("a pattern of find", "find / -path '" + "*?" * 40_000 + "'", "pattern too long"),
     ("a pattern of open brackets", "echo /sdcard/" + "[" * 30_000, "[[["),
     ("a pattern of grep", "yes " + "a" * 60 + " | head -c 900000 | grep -E '(a|aa)+$'", "pattern too complex"),
     ("patterns of grep", "yes | head -c 20000 > /sdcard/p; grep \"$(cat /sdcard/p)\" /sdcard/p", "too many patterns"),
@@ -52,6 +53,7 @@ REFUSED = [
     ("a descriptor", "echo hi >&²", ""),
     ("a group of sed", "echo a | sed 's/a/\\²/'", "²"),
     ("surrogates between letters", "echo b | tr ab '\ud7ff-\ue001'", ""),
+    ("a word of nothing", "echo \"a '' b\" | xargs paste", "a: No such file"),
     # pipes of what has no value
     ("a loop over nothing", "for i in ${x:?nothing}; do :; done | cat", "nothing"),
 ]  # fmt: skip
@@ -76,7 +78,7 @@ def test_a_loop_without_end_works_in_turns_until_it_is_killed(system: System) ->
     session = system.open_session("while :; do :; done")
     assert session.code is None
     assert session.wake_ms == system.phone.clock.now_ms
-    assert 5 < turns(session) <= MOST_COMMANDS // WORK_PER_TURN + 1
+    assert 5 < turns(session) <= 3 * MOST_COMMANDS // WORK_PER_TURN
     assert session.code == 137
 
 
@@ -119,11 +121,21 @@ def test_lines_that_are_typed_ahead_share_one_turn(system: System) -> None:
 
 def test_a_text_that_is_not_complete_is_read_again_in_turns(system: System) -> None:
     session = system.open_session("")
-    session.feed(b"while true; do\n" + b"echo\n" * 3000)
+    session.feed(b"while true; do\n" + b"echo\n" * 600)
     assert session.rests
     assert turns(session) > 20
     session.hang_up()
     assert session.code is not None
+
+
+def test_a_here_document_of_thousands_of_lines_is_taken_from_a_terminal_line_by_line(system: System) -> None:
+    session = system.open_session("")
+    session.feed(b"cat <<E | wc -l\n")
+    for _ in range(2999):
+        session.feed(b"line\n")
+    session.feed(b"E\nexit\n")
+    turns(session)
+    assert session.take() == [(1, b"2999\n")]
 
 
 def test_a_busy_shell_that_is_hung_up_on_does_no_more(system: System) -> None:
@@ -157,17 +169,35 @@ def test_a_message_of_any_date_can_be_looked_at(system: System) -> None:
     for date in ("0", "-5", "999999999999999", str(LAST_S * 1000)):
         system.run(f"content insert --uri content://sms --bind address:s:5550100 --bind date:l:{date}")
     system.run("touch -d @999999999999 /sdcard/Recordings/a.m4a; touch -d 0001-01-01 /sdcard/Download/b")
-    for package in ("messages", "recorder", "files"):
-        name = next(name for name in system.phone.apps if name.endswith(package))
+    for name in ("com.android.messaging", "com.dimowner.audiorecorder", "com.android.documentsui"):
         assert system.phone.open_app(name)
         assert "<node" in system.phone.hierarchy_xml()
+
+
+def test_a_file_that_is_no_recording_does_not_break_the_recorder(system: System) -> None:
+    for number, content in enumerate(("seconds ²", "seconds " + "9" * 5000, "seconds", "")):
+        system.files.write(f"/sdcard/Recordings/{number}.m4a", content.encode())
+    assert system.phone.open_app("com.dimowner.audiorecorder")
+    assert "<node" in system.phone.hierarchy_xml()
+
+
+def test_every_activity_that_a_client_starts_by_name_can_be_looked_at_or_is_refused(system: System) -> None:
+    refused = 0
+    for package, app in system.phone.apps.items():
+        for activity in sorted({screen.activity for screen in app.screens.values()} | set(app.actions)):
+            answer = system.run(f"am start -n {package}/{activity}").output
+            refused += b"not exported" in answer
+            assert "<node" in system.phone.hierarchy_xml()
+            assert system.phone.screenshot()
+            system.run(f"am force-stop {package}")
+    assert refused >= 8
 
 
 def test_a_table_takes_so_many_rows_only(system: System) -> None:
     insert = "content insert --uri content://com.android.contacts/raw_contacts --bind display_name:s:n"
     assert system.run(f"for i in $(seq {MOST_ROWS // 100}); do {insert}; done").output == b""
     for number in range(1, MOST_ROWS):
-        for path, value in system.phone.fresh_record("contacts", 10_000 + number).items():
+        for path, value in system.phone.schema.fresh_record("contacts", 10_000 + number).items():
             system.phone.state[path] = value
     assert b"SQLITE_FULL" in system.run(insert).output
 
@@ -186,9 +216,10 @@ def test_what_an_install_session_holds_is_bounded(system: System) -> None:
 
 def test_no_command_shows_this_machine(system: System, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SECRET_OF_THE_HOST", "seen")
-    for line in ("env", "set", "export", "getprop", "cat /proc/self/environ", "cat /proc/1/environ", "ls -l /proc/self",
-                 "echo $SECRET_OF_THE_HOST", "cat /etc/hostname", "ls /root /home /etc", "df", "mount", "id", "uname -a",
-                 "cat /proc/self/root/etc/passwd", "cat /sdcard/../../../../../etc/passwd", "cat /dev/fd/3"):  # fmt: skip
+    files = ("/proc/self/environ", "/proc/1/environ", "/etc/hostname", "/proc/self/root/etc/passwd", "/dev/fd/3",
+             "/sdcard/../../../../../etc/passwd")  # fmt: skip
+    lines = ("env", "set", "export", "getprop", "echo $SECRET_OF_THE_HOST", "ls /root /home /etc", "ls -l /proc/self")
+    for line in (*lines, *(f"cat {file}" for file in files)):
         output = system.run(line).output
         assert b"SECRET" not in output.replace(line.encode(), b"")
         assert b"root:x:0" not in output

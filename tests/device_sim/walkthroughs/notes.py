@@ -36,16 +36,6 @@ def read_note(hand: Hand, name: str) -> list[str]:
     return [row.label for row in hand.all_rows("text")][1:]
 
 
-def note_lines(name: str) -> Script:
-    """Read one note, its lines joined."""
-
-    def script(hand: Hand) -> str:
-        hand.open("Notes")
-        return "\n".join(read_note(hand, name))
-
-    return script
-
-
 def amount_of(name: str, ingredient: str) -> Script:
     """Read how much of an ingredient a recipe needs."""
 

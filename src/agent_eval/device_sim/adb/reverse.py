@@ -15,7 +15,8 @@ from agent_eval.device_sim.streams import Progress, Stream, silent
 
 _FREE_PORTS = range(40000, 60000)
 """Where a port is taken from when port 0 is asked for."""
-_MOST_LISTENERS = 256
+_MOST_LISTENERS, _LONGEST = 256, 1024
+"""Listeners of one phone, and characters of a request for one."""
 _MOST_HELD = 32 * 1024 * 1024
 """Bytes that wait in a tunnel before it breaks: one side sends, and the other does not take."""
 _KINDS = ("tcp", "localabstract", "localreserved", "localfilesystem", "local")
@@ -104,8 +105,8 @@ class Listeners:
     def _forward(self, rest: str, link: Link, in_use: Callable[[int], bool]) -> bytes:
         kept = rest.startswith("norebind:")
         name, semicolon, destination = rest.removeprefix("norebind:").partition(";")
-        if not semicolon or not destination or name.partition(":")[0] not in _KINDS:
-            return _failure(f"bad forward: {rest}")
+        if not semicolon or not destination or name.partition(":")[0] not in _KINDS or len(rest) > _LONGEST:
+            return _failure(f"bad forward: {rest[:_LONGEST]}")
         if kept and name in self._listeners:
             return _failure(f"cannot rebind existing socket {name}")
         if name not in self._listeners and len(self._listeners) >= _MOST_LISTENERS:

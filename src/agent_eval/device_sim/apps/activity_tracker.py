@@ -465,7 +465,7 @@ APP = App(
         "tracks/main": Screen(main, _ACTIVITY),
         "tracks/filter": Screen(filter_menu, _ACTIVITY, dialog=True),
         "tracks/menu": Screen(track_menu, _ACTIVITY, dialog=True),
-        "tracks/details": Screen(details, f"{PACKAGE}.TrackRecordedActivity"),
+        "tracks/details": Screen(details, f"{PACKAGE}.TrackRecordedActivity", private=True),
         "tracks/delete": Screen(delete, f"{PACKAGE}.TrackRecordedActivity", dialog=True),
         "tracks/statistics": Screen(statistics, f"{PACKAGE}.ui.aggregatedStatistics.AggregatedStatisticsActivity"),
         "tracks/edit": Screen(edit, f"{PACKAGE}.TrackEditActivity", on_back=draft.leave(changed, "tracks/discard")),

@@ -209,11 +209,10 @@ def _month(ui: Ui, day: date) -> Part:
         view.selected = here
         return view
 
-    names = ui.host.locale.short_weekdays
-    heads = row(*[label(name, size=SMALL, ink="soft", weight=1, justify=0.5) for name in (names[6], *names[:6])])
+    heads = row(*[label(name, size=SMALL, ink="soft", weight=1, justify=0.5) for name in ui.host.locale.week()])
     weeks = [
         row(*map(cell, week), height=dp(72))
-        for week in months.Calendar(firstweekday=6).monthdayscalendar(first.year, first.month)
+        for week in months.Calendar(ui.host.locale.first_weekday).monthdayscalendar(first.year, first.month)
     ]
     turner = _turner(ui, ui.date(first, "month"), month_later(first, -1), month_later(first, 1),
                      ("Previous month", "Next month"))  # fmt: skip
@@ -221,7 +220,7 @@ def _month(ui: Ui, day: date) -> Part:
 
 
 def _week(ui: Ui, day: date) -> Part:
-    first = day - timedelta(days=(day.weekday() + 1) % 7)
+    first = day - timedelta(days=(day.weekday() - ui.host.locale.first_weekday) % 7)
     last, week = first + timedelta(days=6), timedelta(days=7)
     turner = _turner(ui, f"{ui.date(first)} \u2013 {ui.date(last)}", first - week, first + week,
                      ("Previous week", "Next week"))  # fmt: skip
@@ -658,8 +657,8 @@ APP = App(
     strings=tables(EVERYWHERE, _WORDS),
     screens={
         "calendar/main": Screen(main, _MAIN, on_back=_main_back),
-        "calendar/event": Screen(event, f"{PACKAGE}.EventInfoActivity"),
-        "calendar/edit": Screen(edit, _EVENT, on_back=draft.leave(_changed, "calendar/discard")),
+        "calendar/event": Screen(event, f"{PACKAGE}.EventInfoActivity", private=True),
+        "calendar/edit": Screen(edit, _EVENT, on_back=draft.leave(_changed, "calendar/discard"), private=True),
         "calendar/search": Screen(search, f"{PACKAGE}.SearchActivity"),
         "calendar/delete": Screen(delete, _MAIN, dialog=True),
         "calendar/discard": Screen(draft.discard, _EVENT, dialog=True),

@@ -384,7 +384,7 @@ APP = App(
     strings=tables(EVERYWHERE, STRINGS),
     screens={
         "contacts/people": Screen(people, "com.android.contacts.activities.PeopleActivity", on_back=searching.end),
-        "contacts/person": Screen(person, _QUICK),
+        "contacts/person": Screen(person, _QUICK, private=True),
         "contacts/edit": Screen(edit, _EDITOR, on_back=_ask_before_leaving),
         "contacts/phone_label": Screen(phone_label, _EDITOR, dialog=True),
         "contacts/discard": Screen(discard, _EDITOR, dialog=True),

@@ -472,7 +472,7 @@ APP = App(
         "dialer/menu": Screen(main_menu, _MAIN, dialog=True),
         "dialer/keypad": Screen(keypad, f"{PACKAGE}.app.DialtactsActivity"),
         "dialer/in_call": Screen(in_call, "com.android.incallui.InCallActivity", on_open=_log, on_back=_call_back),
-        "dialer/details": Screen(details, "com.android.dialer.calldetails.CallDetailsActivity"),
+        "dialer/details": Screen(details, "com.android.dialer.calldetails.CallDetailsActivity", private=True),
         "dialer/delete": Screen(delete, _MAIN, dialog=True),
         "dialer/clear": Screen(clear, _MAIN, dialog=True),
         "dialer/search": Screen(search, _MAIN),

@@ -437,6 +437,7 @@ _WORDS: Words = {
     "No app can open this file": ("Keine App kann diese Datei öffnen", "没有可打开此文件的应用"),
     "No items": ("Keine Elemente", "无任何内容"),
     "Open with Browser": ("Mit Browser öffnen", "用浏览器打开"),
+    "Files": ("Dateien", "文件"),
     "Open with Notes": ("Mit Notizen öffnen", "用便签打开"),
     "PDF document": ("PDF-Dokument", "PDF 文档"),
     "Size": ("Größe", "大小"),

@@ -421,7 +421,7 @@ APP = App(
     strings=tables(EVERYWHERE, _WORDS),
     screens={
         "recipes/main": Screen(recipes, f"{PACKAGE}.MainActivity"),
-        "recipes/details": Screen(details, f"{PACKAGE}.recipe.details.RecipeDetailsActivity"),
+        "recipes/details": Screen(details, f"{PACKAGE}.recipe.details.RecipeDetailsActivity", private=True),
         "recipes/menu": Screen(recipe_menu, f"{PACKAGE}.recipe.details.RecipeDetailsActivity", dialog=True),
         "recipes/delete": Screen(delete, f"{PACKAGE}.recipe.details.RecipeDetailsActivity", dialog=True),
         "recipes/edit": Screen(edit, _FORM, on_back=draft.leave(changed, "recipes/discard")),

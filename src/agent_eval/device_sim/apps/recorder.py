@@ -40,6 +40,8 @@ PACKAGE = "com.dimowner.audiorecorder"
 _ID = f"{PACKAGE}:id/"
 FOLDER = f"{SHARED}/Recordings"
 _SUFFIX = ".m4a"
+_LONGEST = 200
+"""Bytes of a file that may say how long its recording is; clients can put others there."""
 PERMISSION = "RECORD_AUDIO"
 
 
@@ -53,8 +55,8 @@ def recordings(ui: Ui) -> list[str]:
 
 def seconds_of(ui: Ui, name: str) -> int:
     """Return how long a recording is: its file says so."""
-    words = ui.files.read(f"{FOLDER}/{name}").decode(errors="replace").split()
-    return int(words[1]) if len(words) > 1 and words[1].isdigit() else 0
+    words = ui.files.read(f"{FOLDER}/{name}")[:_LONGEST].decode(errors="replace").split()
+    return int(words[1]) if len(words) > 1 and words[1].isdecimal() and len(words[1]) < 9 else 0
 
 
 def _seconds_since(ui: Ui, since_ms: int) -> int:

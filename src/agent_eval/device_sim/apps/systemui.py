@@ -433,12 +433,18 @@ def _posted_row(ui: Ui, number: int) -> View:
     return _notice(
         ui,
         app,
-        ui.words(f"{path}/title"),
-        ui.words(f"{path}/text"),
+        _told(ui, f"{path}/title"),
+        _told(ui, f"{path}/text"),
         when=_ago(ui, ui.number(f"{path}/posted")),
         on_tap=open_app,
         dismiss=lambda: ui.remove(path),
     )
+
+
+def _told(ui: Ui, path: str) -> str:
+    """Return a text of a notification; what a fresh phone came with is in the phone's language."""
+    text = ui.words(path)
+    return ui.say(text) if text in NEWS_WORDS else text
 
 
 def _ago(ui: Ui, moment: int) -> str:
@@ -471,7 +477,7 @@ def alert(host: Host, number: int) -> View | None:
         host.remove(path)
 
     view = _notice(
-        ui, host.apps.get(package, APP), ui.words(f"{path}/title"), ui.words(f"{path}/text"), when=ui.say("now"),
+        ui, host.apps.get(package, APP), _told(ui, f"{path}/title"), _told(ui, f"{path}/text"), when=ui.say("now"),
         on_tap=open_app, dismiss=dismiss,
     )  # fmt: skip
     aside = view.on_swipe
@@ -519,7 +525,7 @@ _NEWS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("com.android.contacts", "Contacts merged", ("2 duplicates were found", "1 duplicate was found")),
     ("com.android.messaging", "New message", ("Your parcel arrives today.", "Code 493 118. Do not share it.")),
 )  # fmt: skip
-"""Package, title and texts of what may wait in the shade; people wrote none of it."""
+"""Package, title and texts of what may wait in the shade."""
 
 
 def draw_notices(draw: Draw) -> None:
@@ -531,6 +537,23 @@ def draw_notices(draw: Draw) -> None:
                                             strict=True):  # fmt: skip
         draw.record(NOTICES, package=package, title=title, text=rng.choice(texts), posted=now - age * 60)
 
+
+NEWS_WORDS: Words = {
+    "1 duplicate was found": ("1 Duplikat wurde gefunden", "找到 1 个重复项"),
+    "2 duplicates were found": ("2 Duplikate wurden gefunden", "找到 2 个重复项"),
+    "Contacts merged": ("Kontakte zusammengeführt", "联系人已合并"),
+    "Free up space to keep taking photos": ("Schaffe Platz für weitere Fotos", "请释放空间以继续拍照"),
+    "Missed alarm": ("Verpasster Wecker", "错过的闹钟"),
+    "Missed call": ("Verpasster Anruf", "未接来电"),
+    "New message": ("Neue Nachricht", "新消息"),
+    "Photos are saved at a lower quality": ("Fotos werden in geringerer Qualität gespeichert", "照片将以较低画质保存"),
+    "Restart to finish the update": ("Zum Abschließen neu starten", "重新启动以完成更新"),
+    "Storage is getting full": ("Der Speicher ist fast voll", "存储空间即将用尽"),
+    "System update available": ("Systemupdate verfügbar", "有可用的系统更新"),
+    "Tap to download, 412 MB": ("Zum Herunterladen tippen, 412 MB", "点按即可下载，412 MB"),
+    "Version 15.0.2 is ready to install": ("Version 15.0.2 kann installiert werden", "版本 15.0.2 已可安装"),
+}
+"""What the phone and its apps say in the notifications of a fresh phone; the rest of them, people wrote."""
 
 STRINGS: Words = {
     "Airplane mode": ("Flugmodus", "飞行模式"),
@@ -582,7 +605,7 @@ APP = App(
     launchable=False,
     records={NOTICES: {"package": TEXT, "title": TEXT, "text": TEXT, "posted": MOMENT}},
     draw=draw_notices,
-    strings=tables(EVERYWHERE, STRINGS),
+    strings=tables(EVERYWHERE, NEWS_WORDS, STRINGS),
     screens={
         SHADE: Screen(shade, "com.android.systemui.shade.NotificationShade"),
         QUICK_SETTINGS: Screen(quick_settings, "com.android.systemui.shade.NotificationShade"),

@@ -421,6 +421,7 @@ _WORDS: Words = {
     "Show completed": ("Erledigte anzeigen", "显示已完成"),
     "Sort": ("Sortieren", "排序"),
     "Task name": ("Aufgabenname", "任务名称"),
+    "Tasks": ("Aufgaben", "任务"),
     "There are no tasks here.": ("Hier gibt es keine Aufgaben.", "此处没有任务。"),
 }
 

@@ -415,7 +415,7 @@ APP = App(
         "videos/menu": Screen(video_menu, _ACTIVITY, dialog=True),
         "videos/information": Screen(information, _ACTIVITY, dialog=True),
         "videos/add": Screen(add_to_playlist, _ACTIVITY, dialog=True),
-        "videos/playlist": Screen(playlist, f"{PACKAGE}.gui.HeaderMediaListActivity"),
+        "videos/playlist": Screen(playlist, f"{PACKAGE}.gui.HeaderMediaListActivity", private=True),
         "videos/playlist_menu": Screen(playlist_menu, _ACTIVITY, dialog=True),
         "videos/entry_menu": Screen(entry_menu, f"{PACKAGE}.gui.HeaderMediaListActivity", dialog=True),
         "videos/delete": Screen(delete, _ACTIVITY, dialog=True),

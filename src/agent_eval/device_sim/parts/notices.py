@@ -76,7 +76,3 @@ class Notices:
     def toast(self) -> str | None:
         """The short message that is showing."""
         return self._toast[0] if self._toast and self._phone.clock.now_ms < self._toast[1] else None
-
-    def clear_toast(self) -> None:
-        """Take the short message away."""
-        self._toast = None

@@ -190,5 +190,5 @@ class Stacks:
 def _screen_of(app: App, activity: str) -> str | None:
     """Return the screen that an intent action or the name of an activity opens."""
     full = app.package + activity if activity.startswith(".") else activity
-    named = (name for name, screen in app.screens.items() if screen.activity == full and not screen.dialog)
+    named = (name for name, screen in app.screens.items() if screen.activity == full and screen.exported)
     return app.actions.get(full) or next(named, None)

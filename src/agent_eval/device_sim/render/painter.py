@@ -255,9 +255,10 @@ class _Painter:
         room = max(0.0, bottom - top - step * len(lines))
         multiline = view.field is not None and view.field.multiline
         y = top + (min(self._dp(12), room) if multiline else room / 2) + step / 2
-        end = left
+        end, wanted = left, max(round(view.size * self.scale), 1)
+        size = min(fitted(line, wanted, round(right - left), weight).size for line in lines)
         for line in lines:
-            end = self._line(line, left, right, y, view.size * self.scale, color, view.justify, weight)
+            end = self._line(line, left, right, y, size, color, view.justify, weight)
             y += step
         if view.field is not None and view.focused:
             self._cursor(view, end if view.text else left - 3 * self.scale, y - step, step)

@@ -18,7 +18,7 @@ REGULAR, MEDIUM = 400, 500
 SMALLEST = 8
 """Pixels; smaller text is not drawn smaller."""
 _NARROWEST = 0.75
-"""Share of its size down to which a text is made smaller to fit; then its end is cut off."""
+"""Share of its size down to which a text is made smaller to fit whole; where that is not enough, its end is cut off."""
 _BASELINE = 0.36
 """From the middle of a line down to its baseline, in shares of the text's size: half of a capital."""
 _UNSEEN = frozenset("\u200b\u200c\u200d\u2060\ufe0e\ufe0f\u00ad")
@@ -137,7 +137,7 @@ def _run_length(run: Run, size: int, weight: int) -> float:
 
 @functools.lru_cache(maxsize=4096)
 def fitted(text: str, size: int, room: int, weight: int = REGULAR) -> Fitted:
-    """Make a line fit into so many pixels: a little smaller, else with its end cut off."""
+    """Make a line fit into so many pixels: a little smaller if that is enough, else with its end cut off."""
     width = length(text, size, weight)
     if width <= room or room <= 0:
         return Fitted(text, size, width)
@@ -146,10 +146,10 @@ def fitted(text: str, size: int, room: int, weight: int = REGULAR) -> Fitted:
     if width <= room:
         return Fitted(text, smaller, width)
     kept = text
-    while len(kept) > 1 and length(kept.rstrip() + "\u2026", smaller, weight) > room:
+    while len(kept) > 1 and length(kept.rstrip() + "\u2026", size, weight) > room:
         kept = kept[:-1]
     cut = kept.rstrip() + "\u2026"
-    return Fitted(cut, smaller, length(cut, smaller, weight))
+    return Fitted(cut, size, length(cut, size, weight))
 
 
 def draw_line(

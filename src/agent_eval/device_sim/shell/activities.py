@@ -105,6 +105,13 @@ def resolve(system: System, intent: Intent) -> str | None:
     return None
 
 
+def is_exported(system: System, component: str) -> bool:
+    """Tell whether clients may start an activity, given as ``package/whole.Class``."""
+    package, _, activity = component.partition("/")
+    app = system.phone.apps[package]
+    return activity in app.actions or any(s.activity == activity and s.exported for s in app.screens.values())
+
+
 def _for_data(intent: Intent) -> str | None:
     if intent.action not in (VIEW, "android.intent.action.SENDTO", "android.intent.action.DIAL",
                              "android.intent.action.CALL", "android.intent.action.SEND"):  # fmt: skip

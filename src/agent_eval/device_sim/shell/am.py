@@ -39,6 +39,14 @@ def _start(context: Context, words: list[str]) -> int:
     if component is None:
         return _not_started(context, intent)
     package = component.partition("/")[0]
+    if not activities.is_exported(system, component):
+        found = system.packages.get(package)
+        context.err(
+            "\nException occurred while executing 'start':\njava.lang.SecurityException: Permission Denial: starting "
+            f"{intent} from null (pid={context.shell.scope.pid}, uid=2000) not exported from uid "
+            f"{found.uid if found is not None else 10000}"
+        )
+        return 255
     before = context.phone.front
     was_running = package in context.phone.running
     activities.start(system, intent, component)

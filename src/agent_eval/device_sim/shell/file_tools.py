@@ -11,11 +11,11 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from agent_eval.device_sim.clock import LAST_S
-from agent_eval.device_sim.files import MOST_BYTES, SHARED, FileProblem, Stat
+from agent_eval.device_sim.files import LONGEST_PATH, MOST_BYTES, SHARED, FileProblem, Stat
 from agent_eval.device_sim.shell.context import Command, Context, Options, UsageError, options, to_number
 from agent_eval.device_sim.shell.process import Steps, read_all
 from agent_eval.device_sim.shell.text_tools import filled
-from agent_eval.device_sim.shell.wildcards import name_matches
+from agent_eval.device_sim.shell.wildcards import Run, matches, tokens
 
 _LINKS = {"/sdcard": "/storage/self/primary", "/mnt/sdcard": "/storage/self/primary",
           "/storage/self/primary": "/storage/emulated/0", "/bin": "/system/bin", "/etc": "/system/etc",
@@ -666,6 +666,7 @@ class _Find:
         self._depth = self._tests = 0
         self.least, self.most = 0, 1000
         self.acts = False
+        self.patterns = 0
         self.commands: list[tuple[list[str], list[str], bool]] = []
 
     def check(self) -> _Check:
@@ -739,13 +740,17 @@ class _Find:
         value = self._value()
         match word:
             case "-name":
-                return lambda shown, _: name_matches(value, posixpath.basename(shown.rstrip("/")) or "/")
+                fits = self._pattern(value)
+                return lambda shown, _: fits(posixpath.basename(shown.rstrip("/")) or "/")
             case "-iname":
-                return lambda shown, _: name_matches(value.lower(), posixpath.basename(shown.rstrip("/")).lower())
+                fits = self._pattern(value.lower())
+                return lambda shown, _: fits(posixpath.basename(shown.rstrip("/")).lower())
             case "-path" | "-wholename":
-                return lambda shown, _: name_matches(value, shown)
+                fits = self._pattern(value)
+                return lambda shown, _: fits(shown)
             case "-ipath":
-                return lambda shown, _: name_matches(value.lower(), shown.lower())
+                fits = self._pattern(value.lower())
+                return lambda shown, _: fits(shown.lower())
             case "-type":
                 return lambda _, whole: files.is_folder(whole) == ("d" in value.split(",")) and value != "l"
             case "-maxdepth":
@@ -762,6 +767,13 @@ class _Find:
                 than = _asked(self._context, value).mtime_s
                 return lambda _, whole: files.mtime_s(whole) > than
         return lambda _, __: True
+
+    def _pattern(self, value: str) -> Callable[[str], bool]:
+        self.patterns += 1
+        if len(value) > LONGEST_PATH:
+            raise UsageError("pattern too long")
+        wanted = tokens((Run(value, False),))
+        return lambda text: matches(wanted, text)
 
     def _age_s(self, whole: str) -> int:
         return self._context.phone.clock.now_ms // 1000 - self._context.files.mtime_s(whole)
@@ -828,6 +840,9 @@ def _find(context: Context, arguments: list[str]) -> Steps:
         for whole in reversed(paths) if "-delete" in words or "-depth" in words else paths:
             below = whole[len(whole_root.rstrip("/")) :] if whole != whole_root else ""
             shown = root.rstrip("/") + below if below else root
+            turn = context.shell.host.spend(find.patterns * len(shown) >> 4)
+            if turn is not None:
+                yield turn
             if find.least <= below.count("/") and check(shown, whole) and not find.acts:
                 out.append(shown)
     context.lines(out)

@@ -76,6 +76,8 @@ _LONGEST_ARGUMENTS = 4 << 20
 """Characters that the words of one command may become."""
 _LONGEST_TEXT = 1 << 16
 """Characters of one command that is typed over several lines."""
+_MOST_READ = 1 << 20
+"""The same, each as often as it is read again because a further line came."""
 _WILD = frozenset("*?[~")
 
 
@@ -212,7 +214,7 @@ class Interpreter:
 
     def run_input(self, io: Io, prompt: Prompt | None = None) -> Generator[Wait, None, int]:
         """Run command lines as they arrive on the standard input, until it ends."""
-        text = ""
+        text, awaits, read = "", "", 0
         while True:
             if prompt is not None:
                 prompt(self.scope, more=bool(text))
@@ -221,20 +223,26 @@ class Interpreter:
             except Killed as killed:
                 if prompt is None or not _is_break(killed):
                     raise
-                text, self.scope.status = "", 128 + SIGINT
+                text, awaits, read, self.scope.status = "", "", 0, 128 + SIGINT
                 continue
-            text += line.decode(errors="replace").replace("\x00", "")
-            turn = self.host.spend(_work_of_reading(len(text)))
+            added = line.decode(errors="replace").replace("\x00", "")
+            text += added
+            is_awaited = added.strip("\t\n") == awaits or not (awaits and line) or len(text) >= _LONGEST_TEXT
+            read += len(text) if is_awaited else 0
+            turn = self.host.spend(_work_of_reading(len(text) if is_awaited else 0))
             if turn is not None:
                 yield turn
+            if not is_awaited:
+                continue
             try:
                 script = parse_line(text, ended=not line).script if text.strip() else Script(())
             except ShellSyntaxError as error:
-                if error.incomplete and line and len(text) < _LONGEST_TEXT:
+                if error.incomplete and line and len(text) < _LONGEST_TEXT and read < _MOST_READ:
+                    awaits = error.awaits
                     continue
                 io.err(f"{self.scope.name}: {error.message}\n".encode())
                 self.scope.status, script = 1, Script(())
-            text = ""
+            text, awaits, read = "", "", 0
             try:
                 yield from self.script(script, io)
             except Killed as killed:
@@ -782,7 +790,7 @@ class Interpreter:
 
 def _work_of_reading(characters: int) -> int:
     """Return what it costs to parse so many characters."""
-    return 1 + (characters >> 5)
+    return 1 + (characters >> 2)
 
 
 def _is_break(killed: Killed) -> bool:

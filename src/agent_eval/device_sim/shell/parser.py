@@ -40,11 +40,13 @@ class ShellSyntaxError(Exception):
     Args:
         message: What mksh prints after its own name.
         incomplete: Further lines could complete it.
+        awaits: The only line that could, where it is known: the end mark of a here-document.
     """
 
-    def __init__(self, message: str, *, incomplete: bool = False) -> None:
+    def __init__(self, message: str, *, incomplete: bool = False, awaits: str = "") -> None:
         self.message = message
         self.incomplete = incomplete
+        self.awaits = awaits
         super().__init__(message)
 
 
@@ -555,7 +557,8 @@ class _Parser:
         while True:
             if position >= len(self.text):
                 if not self._ended:
-                    raise ShellSyntaxError(f"here document '{end_mark}' unclosed", incomplete=True)
+                    unclosed = f"here document '{end_mark}' unclosed"
+                    raise ShellSyntaxError(unclosed, incomplete=True, awaits=end_mark)
                 break
             end = self.text.find("\n", position)
             end = len(self.text) if end < 0 else end

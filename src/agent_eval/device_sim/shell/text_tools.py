@@ -550,9 +550,7 @@ def _xargs(context: Context, arguments: list[str]) -> Steps:
     elif replace:
         items = [line.strip() for line in _lines(data) if line.strip()]
     else:
-        items = [
-            match[1] or match[2] or match[3] for match in re.finditer(r"'([^']*)'|\"([^\"]*)\"|(\S+)", _text(data))
-        ]
+        items = [match[match.lastindex or 0] for match in re.finditer(r"'([^']*)'|\"([^\"]*)\"|(\S+)", _text(data))]
     words = found.rest or ["echo"]
     size = max(found.number("n", len(items) or 1), 1)
     if replace:

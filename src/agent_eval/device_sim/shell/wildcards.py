@@ -187,11 +187,6 @@ def matches(pattern: Sequence[Token], text: str) -> bool:
     return bool(found) and found[-1] == len(text)
 
 
-def name_matches(pattern: str, name: str) -> bool:
-    """Tell whether an unquoted pattern matches a whole name."""
-    return matches(tokens((Run(pattern, False),)), name)
-
-
 def expand(runs: Sequence[Run], files: Files, folder: str) -> list[str]:
     """Return the paths that a pattern matches, sorted, as they would be typed from a folder; none if none match."""
     parts: list[list[Run]] = [[]]

@@ -126,9 +126,7 @@ class HttpStream:
         if self._waiting is not None:
             self._settle(self._waiting)
         elif self._has_more:
-            self._go_on()
-            if self._ended and self._waiting is None and not self._has_more:
-                self._close()
+            self._take_turn()
         if self._waiting is not None:
             wake_ms = self._server.rpc.wake_ms(self._waiting.pending)
         elif self._has_more:
@@ -138,6 +136,11 @@ class HttpStream:
         return Progress(data, self._over, wake_ms)
 
     # ------------------------------------------------------------------ requests
+    def _take_turn(self) -> None:
+        self._go_on()
+        if self._ended and self._waiting is None and not self._has_more:
+            self._close()
+
     def _go_on(self) -> None:
         """Answer the requests that are complete, up to one that waits, or to the end of this turn."""
         self._has_more = False

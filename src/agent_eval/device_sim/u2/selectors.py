@@ -278,7 +278,9 @@ def _chain(selector: Mapping[str, Any], effort: Effort) -> list[_Link]:
 def _inside(selector: Mapping[str, Any]) -> list[tuple[str, Any]]:
     """Return the selectors inside one, each with its relation."""
     relations, found = selector.get("childOrSibling") or (), selector.get("childOrSiblingSelector") or ()
-    steps = ((word.lower() if isinstance(word, str) else "", inner) for word, inner in zip(relations, found, strict=False))
+    steps = (
+        (word.lower() if isinstance(word, str) else "", inner) for word, inner in zip(relations, found, strict=False)
+    )
     return [(word, inner) for word, inner in steps if word in ("child", "sibling")]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from agent_eval.device_sim.apps.settings.display import timeout_name
 from agent_eval.device_sim.apps.settings.page import (
     action,
     among,
@@ -196,7 +197,7 @@ def screen_time(ui: Ui) -> View:
     return page(
         ui,
         "Screen time",
-        *[preference(app_title(ui, package), ui.say("{count} minutes", count=m), icon="apps") for package, m in shares],
+        *[preference(app_title(ui, package), timeout_name(ui, 60 * m), icon="apps") for package, m in shares],
     )
 
 

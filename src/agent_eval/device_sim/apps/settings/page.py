@@ -16,7 +16,6 @@ from agent_eval.device_sim.widgets import (
     RELATIVE,
     activity,
     app_bar,
-    button,
     category,
     column,
     frame,
@@ -185,14 +184,6 @@ def confirm(ui: Ui, message: str, ok: str, act: Tap, *, title: str = "", close: 
         act()
 
     return question(ui, ui.say(message), ok, agreed, title=ui.say(title) if title else "")
-
-
-def big_button(ui: Ui, title: str, on_tap: Tap, *, name: str = "button") -> View:
-    """Show a button across the page."""
-    return frame(
-        button(ui.say(title), on_tap, id=f"{ID}{name}", width=MATCH, fill="accent", ink="on_primary"),
-        pad=(dp(24), dp(8), dp(24), dp(8)),
-    )
 
 
 def sub(build: Build) -> Screen:
