@@ -1,4 +1,4 @@
-"""What happens to a page that is too large for its screen: what overflows scrolls, and buttons are stacked.
+"""What happens to a page that is too large for its screen: rows grow, what overflows scrolls, buttons are stacked.
 
 Large text and a high density leave less room than a page was written for. Nothing that can be touched may end up beyond
 reach; on the screen for which pages are written, nothing here applies. Knows no page.
@@ -6,12 +6,13 @@ reach; on the screen for which pages are written, nothing here applies. Knows no
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from agent_eval.device_sim.trees import walk
-from agent_eval.device_sim.ui import MATCH, NOWHERE, WRAP, Display, View, dp, lay_out
+from agent_eval.device_sim.ui import MATCH, NOWHERE, WRAP, Display, View, dp, lay_out, text_extent
 from agent_eval.device_sim.widgets import BUTTON
 from agent_eval.types import Bounds, Scalar
 
@@ -20,6 +21,8 @@ MARGIN = dp(8)
 _BUTTONS = frozenset({BUTTON, "android.widget.Space"})
 _LEAST, _SHARE = dp(16), 0.6
 """What can be touched is at least as long and as high, and shows at least that share of itself."""
+_AROUND_TEXTS = dp(4)
+"""Space above and below the texts of a row that grew."""
 _MOST = 6
 """Rounds in which parts of one page are made to give way."""
 
@@ -43,8 +46,11 @@ def lay_out_fitting(
     """
     parts: list[Path] = []
     rounds = 0
+    heights = _heights(build(), area, display) if display.font_scale > 1.0 or display.scale > 1.0 else {}
     while True:
         root = build()
+        for row, height in heights.items():
+            _at(root, row).height = height
         _narrow(root, area.right - area.left - 2 * MARGIN)
         for part in parts:
             _give_way(_at(root, part), _name(part), variables)
@@ -55,6 +61,35 @@ def lay_out_fitting(
             return root, scrolling
         parts += rows or beyond[:1]  # what lies below may fit once what lies beside it does
         rounds += 1
+
+
+def _heights(root: View, area: Bounds, display: Display) -> dict[Path, int]:
+    """Return the rows of a page whose texts need more than the height that was written for them, and what they need."""
+    _narrow(root, area.right - area.left - 2 * MARGIN)
+    lay_out(root, area, display)
+    enlarged = max(display.font_scale, 1.0)
+    return {path: math.ceil(height / enlarged) for path, height in _low_rows(root, ())}
+
+
+def _low_rows(view: View, path: Path) -> Iterator[tuple[Path, int]]:
+    for place, child in enumerate(view.children):
+        if child.arrange == "row" and child.height > 0:
+            columns = [one for one in child.children if one.arrange == "column" and one.height == WRAP]
+            needed = max((_text_height(column) for column in columns), default=0)
+            if needed > child.height:
+                yield (*path, place), needed + 2 * _AROUND_TEXTS
+        yield from _low_rows(child, (*path, place))
+
+
+def _text_height(column: View) -> int:
+    """Return how high a column is when all its texts are shown."""
+    height = column.pad[1] + column.pad[3] + column.gap * (len(column.children) - 1)
+    for child in column.children:
+        if child.text and child.height == WRAP:
+            height += text_extent(child.text, child.size, max(child.measured[0], 1))[1]
+        else:
+            height += child.measured[1]
+    return height
 
 
 def _narrow(root: View, most: int) -> None:

@@ -8,14 +8,6 @@ import torch
 from torch import Tensor, nn
 
 
-class Linear(Protocol):
-    """A projection without bias."""
-
-    def __call__(self, x: Tensor) -> Tensor:
-        """Map (..., K) of the scheme's activation type to (..., N) of that type or of float32."""
-        ...
-
-
 class Scheme(Protocol):
     """Turns the weights of a checkpoint into layers that compute."""
 
@@ -30,7 +22,9 @@ class Scheme(Protocol):
         ...
 
     def linear(self, name: str, weight: Tensor) -> nn.Module:
-        """Return a layer, a ``Linear``, that multiplies by a weight of shape (N, K).
+        """Return a layer without bias that multiplies by a weight of shape (N, K).
+
+        It maps (..., K) of the activation type to (..., N) of that type or of float32.
 
         Raises:
             CheckpointError: a weight of this shape cannot be represented.
