@@ -146,3 +146,43 @@ def test_no_pattern_raises_anything_else(pattern: str, text: str) -> None:
         compile_pattern(pattern, any_case=True, lines=True, dot_all=True).find(text)
     except PatternError:
         pass
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# groups
+
+PIECES = st.sampled_from(["a", "b", ".", ".*", "[^b]*", "a+", "b?", ".*?", "(?:ab|c)", "^", "$", "-"])
+GROUPED = st.recursive(
+    st.lists(PIECES, max_size=3).map("".join),
+    lambda inner: (
+        st.lists(inner, min_size=2, max_size=3).map("".join)
+        | inner.map(lambda part: f"({part})")
+        | st.tuples(inner, inner).map(lambda pair: f"({pair[0]}|{pair[1]})")
+        | inner.map(lambda part: f"(?P<n>{part})?" if "(?P" not in part and "a" in part else part)
+    ),
+    max_leaves=6,
+).filter(lambda pattern: pattern.count("(?P") < 2)
+
+
+@settings(max_examples=600)
+@given(GROUPED, st.text("abc-", max_size=9))
+def test_groups_lie_where_a_backtracking_matcher_finds_them(pattern: str, text: str) -> None:
+    expected = re.search(pattern, text)
+    found = compile_pattern(pattern.replace("(?P<", "(?<")).find_groups(text)
+    assert (found is None) is (expected is None)
+    if found is not None and expected is not None:
+        spans = [expected.span(group) for group in range(expected.re.groups + 1)]
+        assert [tuple(span) if span else (-1, -1) for span in found] == spans
+
+
+def test_groups_are_found_on_a_line_as_long_as_a_dump() -> None:
+    line = "".join(f'<node text="t{n}" bounds="[{n},0][{n},9]"/>' for n in range(700))
+    pattern = compile_pattern('.*text="([^"]*)".*bounds="([^"]*)".*')
+    found = pattern.find_groups(line, effort=Effort(2_000_000))
+    assert found is not None
+    assert [line[span.start : span.end] for span in found[1:] if span] == ["t699", "[699,0][699,9]"]
+
+
+def test_groups_of_a_costly_pattern_are_refused_and_not_searched_for_ever() -> None:
+    with pytest.raises(PatternError):
+        compile_pattern("(a*)*(a*)*b").find_groups("a" * 5000, effort=Effort(20_000))

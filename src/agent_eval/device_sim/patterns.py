@@ -1,9 +1,10 @@
 """Regular expressions that a client may send: Java's syntax, matched in time linear in the text. Knows no phone.
 
 A pattern is parsed into a tree, the tree into a small program, and the program is run over the text with all its
-threads side by side (Thompson's construction), so that no pattern can backtrack. Programs, texts and the work of one
-search are bounded; what lies beyond is refused. Look-around is evaluated the same way. Left out, because they need
-backtracking or captures: back-references, possessive quantifiers and atomic groups.
+threads side by side (Thompson's construction), so that no pattern can backtrack; where groups are asked for, each
+thread carries where they began and ended (Pike's). Programs, texts and the work of one search are bounded; what lies
+beyond is refused. Look-around is evaluated the same way. Left out, because they need backtracking: back-references,
+possessive quantifiers and atomic groups.
 """
 
 from __future__ import annotations
@@ -109,7 +110,16 @@ class _Repeat:
     greedy: bool
 
 
-_Tree = _Char | _At | _Look | _Sequence | _Choice | _Repeat
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """A part whose place in the text may be asked for."""
+
+    inner: _Tree
+    number: int
+    """From 1, in the order of opening."""
+
+
+_Tree = _Char | _At | _Look | _Sequence | _Choice | _Repeat | _Group
 
 _LINE_ENDS = frozenset("\n\r\u0085\u2028\u2029")
 _LAST_LINE_ENDS = frozenset({"", "\n", "\r\n", "\r", "\u0085", "\u2028", "\u2029"})
@@ -226,6 +236,7 @@ class _Parser:
         self.place = 0
         self.flags = flags
         self.nesting = 0
+        self.groups = 0
 
     def tree(self) -> _Tree:
         found = self._choice()
@@ -349,7 +360,9 @@ class _Parser:
         self._deeper()
         outside = self.flags
         wrap: Callable[[_Tree], _Tree] = _itself
+        counts = True
         if self._take("?"):
+            counts = False
             if self._take("="):
                 wrap = lambda tree: _Look(tree, True, False)  # noqa: E731
             elif self._take("!"):
@@ -362,11 +375,16 @@ class _Parser:
                 name = self._until(">", "the name of a group")
                 if not (name.isascii() and name.isalnum() and name[0].isalpha()):
                     raise PatternError(f"{name!r} cannot name a group")
+                counts = True
             elif self._take(">"):
                 raise PatternError("atomic groups are not evaluated here", "unsupported")
             elif not self._take(":") and self._set_flags():
                 self.nesting -= 1
                 return None
+        if counts:
+            self.groups += 1
+            number = self.groups  # before those inside it
+            wrap = lambda tree: _Group(tree, number)  # noqa: E731
         tree = wrap(self._choice())
         self._need(")", "a group")
         self.flags = outside
@@ -551,7 +569,15 @@ class _Done:
     """The pattern has matched up to here."""
 
 
-_Step = _Take | _Go | _Check | _Peek | _Done
+@dataclass(frozen=True, slots=True)
+class _Mark:
+    """Remember the place and go on with the next step."""
+
+    number: int
+    """Twice a group's number where it begins, one more where it ends."""
+
+
+_Step = _Take | _Go | _Check | _Peek | _Done | _Mark
 
 
 def _takes(step: _Step, character: str) -> bool:
@@ -559,10 +585,15 @@ def _takes(step: _Step, character: str) -> bool:
 
 
 class _Writer:
-    """Turns a tree into steps; counts every node that it writes, so that no nest of repetitions runs away."""
+    """Turns a tree into steps; counts every node that it writes, so that no nest of repetitions runs away.
 
-    def __init__(self) -> None:
+    Args:
+        marks: Write the marks of groups.
+    """
+
+    def __init__(self, *, marks: bool = False) -> None:
         self.written = 0
+        self.marks = marks
 
     def program(self, tree: _Tree) -> tuple[_Step, ...]:
         steps: list[_Step] = []
@@ -580,7 +611,15 @@ class _Writer:
             case _At(holds):
                 steps.append(_Check(holds))
             case _Look(inner, ahead, negative):
+                marks, self.marks = self.marks, False  # what is only looked at has no groups to ask for
                 steps.append(_Peek(self.program(inner), ahead, negative))
+                self.marks = marks
+            case _Group(inner, number):
+                if self.marks:
+                    steps.append(_Mark(2 * number))
+                self._write(inner, steps)
+                if self.marks:
+                    steps.append(_Mark(2 * number + 1))
             case _Sequence(parts):
                 for part in parts:
                     self._write(part, steps)
@@ -627,14 +666,21 @@ class Pattern:
 
     Args:
         pattern: As a client wrote it.
-        steps: Its program.
+        tree: What it means.
+        groups: How many groups it has.
+
+    Raises:
+        PatternError: its program would be too large.
     """
 
-    __slots__ = ("_steps", "pattern")
+    __slots__ = ("_marked", "_steps", "_tree", "groups", "pattern")
 
-    def __init__(self, pattern: str, steps: tuple[_Step, ...]) -> None:
+    def __init__(self, pattern: str, tree: _Tree, groups: int) -> None:
         self.pattern = pattern
-        self._steps = steps
+        self.groups = groups
+        self._tree = tree
+        self._steps = _Writer().program(tree)
+        self._marked: tuple[_Step, ...] = ()
 
     def matches(self, text: str, effort: Effort | None = None) -> bool:
         """Tell whether the whole text matches.
@@ -652,9 +698,24 @@ class Pattern:
         """
         return _Run(text, effort or Effort()).first(self._steps, start)
 
+    def find_groups(self, text: str, start: int = 0, effort: Effort | None = None) -> tuple[Span | None, ...] | None:
+        """Return what ``find`` does, and after it each group, None for one that took no part.
+
+        Raises:
+            PatternError: the text is too long, or the work too much.
+        """
+        self._marked = self._marked or _Writer(marks=True).program(self._tree)
+        places = _Run(text, effort or Effort()).first_marked(self._marked, start, 2 * self.groups + 2)
+        if places is None:
+            return None
+        pairs = zip(places[::2], places[1::2], strict=True)
+        return tuple(Span(begun, end) if end >= 0 else None for begun, end in pairs)
+
 
 _Thread = tuple[int, int]
 """The step at which a thread waits for a character, and where its match began."""
+_Places = tuple[int, ...]
+"""Where the match and each group began and ended; -1 for not yet."""
 
 
 class _Run:
@@ -684,6 +745,63 @@ class _Run:
                 break
             threads = [(step + 1, begun) for step, begun in waiting if _takes(steps[step], text[place])]
         return found
+
+    def first_marked(self, steps: tuple[_Step, ...], start: int, marks: int) -> _Places | None:
+        """Return the places of the first match and of its groups."""
+        text = self.text
+        found: _Places | None = None
+        threads: list[tuple[int, _Places]] = []
+        for place in range(start, len(text) + 1):
+            waiting: list[tuple[int, _Places]] = []
+            seen: set[int] = set()
+            fresh = () if found else ((0, (place, *[-1] * (marks - 1))),)
+            for step, places in (*threads, *fresh):
+                done = self._spread_marked(steps, step, place, places, waiting, seen)
+                if done is not None:
+                    found = (done[0], place, *done[2:])
+                    break  # threads after this one are preferred less
+            if place == len(text) or not (waiting or found is None):
+                break
+            threads = [(step + 1, places) for step, places in waiting if _takes(steps[step], text[place])]
+        return found
+
+    def _spread_marked(
+        self,
+        steps: tuple[_Step, ...],
+        step: int,
+        place: int,
+        places: _Places,
+        waiting: list[tuple[int, _Places]],
+        seen: set[int],
+    ) -> _Places | None:
+        """Do what ``_spread`` does with a thread that remembers places; return them where it is done."""
+        open_steps = [(step, places)]
+        spent = 0
+        try:
+            while open_steps:
+                at, places = open_steps.pop()
+                if at in seen:
+                    continue
+                seen.add(at)
+                spent += 1
+                match steps[at]:
+                    case _Take():
+                        waiting.append((at, places))
+                    case _Done():
+                        return places
+                    case _Go(to):
+                        open_steps.extend((other, places) for other in to)
+                    case _Mark(number):
+                        open_steps.append((at + 1, (*places[:number], place, *places[number + 1 :])))
+                    case _Check(holds):
+                        if holds(self.text, place):
+                            open_steps.append((at + 1, places))
+                    case _Peek() as peek:
+                        if self._peek(peek, place):
+                            open_steps.append((at + 1, places))
+            return None
+        finally:
+            self.effort.spend(spent)
 
     def _reaches(self, steps: tuple[_Step, ...], start: int, end: int | None) -> bool:
         """Tell whether a match from a place on ends at ``end``, or anywhere where that is None."""
@@ -768,5 +886,6 @@ def compile_pattern(pattern: str, *, dot_all: bool = False, any_case: bool = Fal
     """
     if len(pattern) > MAX_PATTERN:
         raise PatternError(f"the pattern has more than {MAX_PATTERN} characters", "limit")
-    tree = _Parser(pattern, _Flags(any_case=any_case, dot_all=dot_all, lines=lines)).tree()
-    return Pattern(pattern, _Writer().program(tree))
+    parser = _Parser(pattern, _Flags(any_case=any_case, dot_all=dot_all, lines=lines))
+    tree = parser.tree()
+    return Pattern(pattern, tree, parser.groups)

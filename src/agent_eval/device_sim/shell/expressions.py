@@ -1,8 +1,7 @@
 """Regular expressions of grep and sed: POSIX syntax, searched without risk. Knows no command.
 
 A pattern is rewritten from POSIX to the syntax that Python and ``device_sim.patterns`` share. Python's matcher is used
-where its worst case is known to be small; otherwise the linear matcher, which finds no groups. What neither can do in
-bounded time is refused.
+where its worst case is known to be small; otherwise the linear matcher. What neither can do in bounded time is refused.
 """
 
 from __future__ import annotations
@@ -109,14 +108,16 @@ class Expression:
         try:
             if self._linear is None:
                 self._linear = compile_pattern(self._text, any_case=self._any_case)
-            span = self._linear.find(text, start, self._effort)
+            if groups and self._linear.groups:
+                spans = self._linear.find_groups(text, start, self._effort)
+            else:
+                span = self._linear.find(text, start, self._effort)
+                spans = None if span is None else (span,)
         except PatternError:
             raise BadExpression("pattern too complex") from None
-        if span is None:
+        if spans is None or (whole := spans[0]) is None:
             return None
-        if groups and self._quick.groups:
-            raise BadExpression("pattern too complex")
-        return Found(span.start, span.end, (text[span.start : span.end],))
+        return Found(whole.start, whole.end, tuple(text[span.start : span.end] if span else "" for span in spans))
 
     def _is_quick(self, length: int) -> bool:
         if not self._rewritten.choices:

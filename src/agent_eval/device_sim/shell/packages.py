@@ -36,7 +36,6 @@ class Package:
     version_name: str
     installed_s: int
     """Seconds since the epoch."""
-    has_screens: bool = True
     enabled: bool = True
 
 
@@ -125,7 +124,7 @@ class Packages:
         uid = self._uids.setdefault(name, _FIRST_UID + len(self._uids))
         self._added[name] = Package(
             name, uid, self._path(name, system=False), False, manifest.version_code, manifest.version_name,
-            self._phone.clock.now_ms // 1000, has_screens=False,
+            self._phone.clock.now_ms // 1000,
         )  # fmt: skip
         if name == ADB_KEYBOARD and ADB_KEYBOARD_ID not in self._phone.input_methods:
             self._phone.input_methods.append(ADB_KEYBOARD_ID)

@@ -755,11 +755,3 @@ PROCESS_TOOLS: Mapping[str, Command] = MappingProxyType(
         "yes": Command(_yes, "[args...]"),
     }
 )
-
-
-def number_or(text: str, default: int) -> int:
-    """Return a text as a number, or a default when it is none."""
-    try:
-        return to_number(text)
-    except UsageError:
-        return default
