@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from agent_eval.device_sim.clock import LAST_S
 from agent_eval.device_sim.shell import properties, system_files
-from agent_eval.device_sim.shell.context import Command, Context, UsageError, options, to_number
+from agent_eval.device_sim.shell.context import Command, Context, UsageError, options
 from agent_eval.device_sim.shell.expressions import BadExpression, Expression
 from agent_eval.device_sim.shell.file_tools import parse_moment
 from agent_eval.device_sim.shell.process import SIGNALS, SIGTERM, Forever, Sooner, Steps, Until
