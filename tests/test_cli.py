@@ -14,8 +14,12 @@ from pathlib import Path
 
 import pytest
 
+from agent_eval.agent import adb
 from agent_eval.cli import main
+from agent_eval.device_sim import Phone
+from agent_eval.device_sim.serve import ServedPhone
 from agent_eval.records import EPISODES_NAME, RunFolder
+from agent_eval.types import PhoneSetup
 from tests.fakes import tiny_checkpoint
 from tests.wire.fakes import Host
 
@@ -209,6 +213,40 @@ def test_a_run_over_adb_gives_the_records_of_one_in_process(checkpoint: Path, fi
     assert main(run(checkpoint, out, "--device", "tcp")) == 0
     assert RunFolder.open(out).manifest.configuration.device == "tcp"
     assert untimed(out) == untimed(finished)
+
+
+@pytest.mark.peers
+def test_a_phone_behind_adb_plays_what_its_shell_can_answer_and_nothing_else(checkpoint: Path, tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    with ServedPhone(Phone(PhoneSetup(seed=3))) as served, adb.private_server() as port:
+        serial = adb.attach(port, served.port)
+        environment = {**os.environ, "ANDROID_ADB_SERVER_PORT": str(port)}
+
+        def start(*options: str) -> subprocess.CompletedProcess[str]:
+            command = [sys.executable, "-m", "agent_eval", *run(checkpoint, out, "--builds", "bf16", *options)]
+            command += ["--device", serial]
+            return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
+
+        refused = start("--tasks", "WifiSet,AlarmCreate")
+        assert refused.returncode == 2
+        assert "AlarmCreate" in refused.stderr
+        assert "hint: --tasks WifiSet" in refused.stderr
+        assert "no faults" in start("--tasks", "WifiSet", "--faults", "tap_noop").stderr
+        assert not out.exists()
+
+        done = start("--tasks", "WifiSet,BrightnessSet")
+        assert done.returncode == 0, done.stderr
+    records = RunFolder.open(out).episodes()
+    assert {record.task for record in records} == {"WifiSet", "BrightnessSet"}
+    assert all(record.outcome.label != "harness_error" for record in records)
+    assert main(["replay", str(out), records[0].episode]) == 2
+
+
+def test_a_port_of_adb_that_is_none_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ANDROID_ADB_SERVER_PORT", "usb")
+    failed(capsys, ["run", "--out", str(tmp_path / "r")], "ANDROID_ADB_SERVER_PORT is 'usb'")
 
 
 def test_sim_says_where_its_phones_are_and_at_the_end_what_they_lacked() -> None:

@@ -81,7 +81,7 @@ def _run(options: argparse.Namespace) -> int:
     units, recorded = list(work_units(chosen.builds, instances)), run.episodes()
     _tell(f"run folder: {out} ({len({r.episode for r in recorded})} of {len(units)} episodes recorded before)")
     limits = EpisodeLimits(chosen.stop_on_loop, chosen.max_episode_s)
-    with wiring.open_device(chosen.device, chosen.conditions) as (device, phone):
+    with wiring.open_device(chosen.device, chosen.conditions, chosen.adb_port) as (device, phone):
 
         def place(build: str) -> wiring.Place:
             return wiring.Place(wiring.open_policy(models[build], sampling), device, phone)
@@ -120,7 +120,7 @@ def _sim(options: argparse.Namespace) -> int:
             realtime=not options.virtual_time,
             view=options.view is not None,
             view_port=options.view or 0,
-            adb_server_port=None if options.no_announce else options.adb_server_port,
+            adb_server_port=None if options.no_announce else options.adb_server_port or _adb_port(),
         ),
         _tell,
     )
@@ -256,8 +256,8 @@ def command_line() -> argparse.ArgumentParser:
     view = "serve a page that looks inside, on this port or on any"
     sim.add_argument("--view", type=_port, nargs="?", const=0, metavar="PORT", help=view)
     sim.add_argument("--virtual-time", action="store_true", help="let time pass only when somebody waits for it")
-    server = "port of the adb server to tell (default: %(default)s)"
-    sim.add_argument("--adb-server-port", type=_port, default=5037, metavar="PORT", help=server)
+    server = "port of the adb server to tell (default: ANDROID_ADB_SERVER_PORT, or 5037)"
+    sim.add_argument("--adb-server-port", type=_port, metavar="PORT", help=server)
     sim.add_argument("--no-announce", action="store_true", help="tell no adb server")
     sim.add_argument("--list", action="store_true", help="list skins and faults, and start nothing")
 
@@ -301,7 +301,18 @@ def _run_options(options: argparse.Namespace, tasks: Sequence[Task]) -> RunOptio
         max_episode_s=options.max_seconds,
         device=options.device,
         conditions=Conditions(options.skin, _faults(options.faults)),
+        adb_port=_adb_port(),
     )
+
+
+def _adb_port() -> int:
+    """Return where the person's adb server listens, by the variable that adb itself reads."""
+    text = os.environ.get("ANDROID_ADB_SERVER_PORT", "5037")
+    if not text.isascii() or not text.isdigit() or not 0 < int(text) <= 65535:
+        raise OperatorError(
+            f"ANDROID_ADB_SERVER_PORT is {text!r}; expected a port", hint="unset it, or set it to 1 to 65535"
+        )
+    return int(text)
 
 
 def _faults(text: str) -> tuple[str, ...]:

@@ -50,6 +50,8 @@ class RunOptions:
     device: str = "sim"
     """``sim``, ``tcp``, or the serial of a phone."""
     conditions: Conditions = field(default_factory=Conditions)
+    adb_port: int = 5037
+    """Where the adb server listens that knows the phone of that serial."""
 
 
 @dataclass(frozen=True)
@@ -137,7 +139,7 @@ def check_device(options: RunOptions, instances: Sequence[Instance]) -> None:
     from agent_eval.agent import adb
     from agent_eval.tasks import playable
 
-    known = adb.phones(adb.USUAL_PORT)
+    known = adb.phones(options.adb_port)
     if options.device not in known:
         names = [*SIMULATED, *known]
         raise UnknownName("device", options.device, names, hint="`adb devices` starts adb and lists the phones")
@@ -156,13 +158,15 @@ def check_device(options: RunOptions, instances: Sequence[Instance]) -> None:
 
 
 @contextlib.contextmanager
-def open_device(name: str, conditions: Conditions) -> Iterator[tuple[Device, PhoneControl]]:
+def open_device(
+    name: str, conditions: Conditions, adb_port: int = RunOptions.adb_port
+) -> Iterator[tuple[Device, PhoneControl]]:
     """Open the device of a run: the simulated phone in this process or over adb, or a real phone by its serial.
 
     Raises:
         DeviceFault: the phone or adb does not answer.
     """
-    with _opened(name) as (device, phone):
+    with _opened(name, adb_port) as (device, phone):
         try:
             yield device, ConditionedPhone(phone, conditions)
         finally:
@@ -185,23 +189,23 @@ def open_tcp() -> Iterator[tuple[Device, PhoneControl]]:
             client.stop_uiautomator()
 
 
-def _opened(name: str) -> contextlib.AbstractContextManager[tuple[Device, PhoneControl]]:
+def _opened(name: str, adb_port: int) -> contextlib.AbstractContextManager[tuple[Device, PhoneControl]]:
     match name:
         case "sim":
             return contextlib.nullcontext(open_sim())
         case "tcp":
             return open_tcp()
         case _:
-            return _open_real(name)
+            return _open_real(name, adb_port)
 
 
 @contextlib.contextmanager
-def _open_real(serial: str) -> Iterator[tuple[Device, PhoneControl]]:
+def _open_real(serial: str, adb_port: int) -> Iterator[tuple[Device, PhoneControl]]:
     from agent_eval.agent import UiautomatorDevice, adb
     from agent_eval.agent.device import connect
     from agent_eval.tasks import AdbPhone
 
-    client = connect(serial, adb.client(adb.USUAL_PORT))
+    client = connect(serial, adb.client(adb_port))
     yield UiautomatorDevice(client), AdbPhone(lambda line: str(client.shell(line).output))
 
 

@@ -16,8 +16,6 @@ import adbutils
 from agent_eval.errors import DeviceFault, OperatorError
 
 _HOST = "127.0.0.1"
-USUAL_PORT = 5037
-"""Where adb's server listens unless told otherwise."""
 _START_S = 20.0
 
 
