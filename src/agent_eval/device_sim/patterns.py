@@ -696,7 +696,8 @@ class Pattern:
         Raises:
             PatternError: the text is too long, or the work too much.
         """
-        return _Run(text, effort or Effort()).first(self._steps, start)
+        places = _Run(text, effort or Effort()).first(self._steps, start, 2)
+        return Span(*places) if places else None
 
     def find_groups(self, text: str, start: int = 0, effort: Effort | None = None) -> tuple[Span | None, ...] | None:
         """Return what ``find`` does, and after it each group, None for one that took no part.
@@ -705,17 +706,17 @@ class Pattern:
             PatternError: the text is too long, or the work too much.
         """
         self._marked = self._marked or _Writer(marks=True).program(self._tree)
-        places = _Run(text, effort or Effort()).first_marked(self._marked, start, 2 * self.groups + 2)
+        places = _Run(text, effort or Effort()).first(self._marked, start, 2 * self.groups + 2)
         if places is None:
             return None
         pairs = zip(places[::2], places[1::2], strict=True)
         return tuple(Span(begun, end) if end >= 0 else None for begun, end in pairs)
 
 
-_Thread = tuple[int, int]
-"""The step at which a thread waits for a character, and where its match began."""
 _Places = tuple[int, ...]
 """Where the match and each group began and ended; -1 for not yet."""
+_Thread = tuple[int, _Places]
+"""The step at which a thread stands, and what it remembers."""
 
 
 class _Run:
@@ -731,134 +732,88 @@ class _Run:
     def whole(self, steps: tuple[_Step, ...]) -> bool:
         return self._reaches(steps, 0, len(self.text))
 
-    def first(self, steps: tuple[_Step, ...], start: int) -> Span | None:
-        text, found = self.text, None
-        threads: list[_Thread] = []
-        for place in range(start, len(text) + 1):
-            waiting: list[_Thread] = []
-            seen: set[int] = set()
-            for step, begun in threads if found else [*threads, (0, place)]:
-                if self._spread(steps, step, place, begun, waiting, seen, on_done="stop"):
-                    found = Span(begun, place)
-                    break  # threads after this one are preferred less
-            if place == len(text) or not (waiting or found is None):
-                break
-            threads = [(step + 1, begun) for step, begun in waiting if _takes(steps[step], text[place])]
-        return found
-
-    def first_marked(self, steps: tuple[_Step, ...], start: int, marks: int) -> _Places | None:
-        """Return the places of the first match and of its groups."""
+    def first(self, steps: tuple[_Step, ...], start: int, marks: int) -> _Places | None:
+        """Return the places of the first match, and of the groups that the steps mark."""
         text = self.text
         found: _Places | None = None
-        threads: list[tuple[int, _Places]] = []
+        threads: list[_Thread] = []
+        unset = (-1,) * (marks - 1)
         for place in range(start, len(text) + 1):
-            waiting: list[tuple[int, _Places]] = []
-            seen: set[int] = set()
-            fresh = () if found else ((0, (place, *[-1] * (marks - 1))),)
-            for step, places in (*threads, *fresh):
-                done = self._spread_marked(steps, step, place, places, waiting, seen)
-                if done is not None:
-                    found = (done[0], place, *done[2:])
-                    break  # threads after this one are preferred less
+            if found is None:
+                threads.append((0, (place, *unset)))
+            waiting: list[_Thread] = []
+            done = self._follow(steps, threads[::-1], place, waiting)
+            if done is not None:
+                found = (done[0], place, *done[2:])
             if place == len(text) or not (waiting or found is None):
                 break
-            threads = [(step + 1, places) for step, places in waiting if _takes(steps[step], text[place])]
+            character = text[place]
+            threads = [(step + 1, places) for step, places in waiting if _takes(steps[step], character)]
         return found
 
-    def _spread_marked(
-        self,
-        steps: tuple[_Step, ...],
-        step: int,
-        place: int,
-        places: _Places,
-        waiting: list[tuple[int, _Places]],
-        seen: set[int],
+    def _follow(
+        self, steps: tuple[_Step, ...], open_steps: list[_Thread], place: int, waiting: list[_Thread]
     ) -> _Places | None:
-        """Do what ``_spread`` does with a thread that remembers places; return them where it is done."""
-        open_steps = [(step, places)]
-        spent = 0
-        try:
-            while open_steps:
-                at, places = open_steps.pop()
-                if at in seen:
-                    continue
-                seen.add(at)
-                spent += 1
-                match steps[at]:
-                    case _Take():
-                        waiting.append((at, places))
-                    case _Done():
-                        return places
-                    case _Go(to):
-                        open_steps.extend((other, places) for other in to)
-                    case _Mark(number):
-                        open_steps.append((at + 1, (*places[:number], place, *places[number + 1 :])))
-                    case _Check(holds):
-                        if holds(self.text, place):
-                            open_steps.append((at + 1, places))
-                    case _Peek() as peek:
-                        if self._peek(peek, place):
-                            open_steps.append((at + 1, places))
-            return None
-        finally:
-            self.effort.spend(spent)
+        """Follow threads, the last one preferred, to all steps that wait for a character; stop at one that is done."""
+        seen: set[int] = set()
+        done: _Places | None = None
+        while open_steps and done is None:
+            thread = open_steps.pop()
+            at, places = thread
+            if at in seen:
+                continue
+            seen.add(at)
+            found = steps[at]
+            if isinstance(found, _Take):
+                waiting.append(thread)
+            elif isinstance(found, _Go):
+                open_steps.extend([(other, places) for other in found.to])
+            elif isinstance(found, _Mark):
+                open_steps.append((at + 1, (*places[: found.number], place, *places[found.number + 1 :])))
+            elif isinstance(found, _Done):
+                done = places
+            elif self._passes(found, place):
+                open_steps.append((at + 1, places))
+        self.effort.spend(len(seen))
+        return done
 
     def _reaches(self, steps: tuple[_Step, ...], start: int, end: int | None) -> bool:
         """Tell whether a match from a place on ends at ``end``, or anywhere where that is None."""
         text, place = self.text, start
         threads = [0]
         while True:
-            waiting: list[_Thread] = []
-            seen: set[int] = set()
-            done = False
-            for step in threads:
-                done = self._spread(steps, step, place, 0, waiting, seen, on_done="go on") or done
+            waiting: list[int] = []
+            done = self._spread(steps, threads, place, waiting)
             if done and (end is None or place == end):
                 return True
             if place in (end, len(text)) or not waiting:
                 return False
             character = text[place]
-            threads = [step + 1 for step, _ in waiting if _takes(steps[step], character)]
+            threads = [step + 1 for step in waiting if _takes(steps[step], character)]
             place += 1
 
-    def _spread(
-        self,
-        steps: tuple[_Step, ...],
-        step: int,
-        place: int,
-        begun: int,
-        waiting: list[_Thread],
-        seen: set[int],
-        *,
-        on_done: Literal["stop", "go on"],
-    ) -> bool:
-        """Follow a thread to all steps that wait for a character, most preferred first; tell whether it is done."""
-        open_steps = [step]
-        done = False
-        spent = 0
+    def _spread(self, steps: tuple[_Step, ...], threads: list[int], place: int, waiting: list[int]) -> bool:
+        """Find all steps at which threads wait for a character; tell whether one of them is done."""
+        open_steps, seen, done = threads, set[int](), False
         while open_steps:
             at = open_steps.pop()
             if at in seen:
                 continue
             seen.add(at)
-            spent += 1
             found = steps[at]
-            kind = type(found)
-            if kind is _Take:
-                waiting.append((at, begun))
-            elif kind is _Done:
-                done = True
-                if on_done == "stop":
-                    break
+            if isinstance(found, _Take):
+                waiting.append(at)
             elif isinstance(found, _Go):
                 open_steps.extend(found.to)
-            elif isinstance(found, _Check):
-                if found.holds(self.text, place):
-                    open_steps.append(at + 1)
-            elif isinstance(found, _Peek) and self._peek(found, place):
+            elif isinstance(found, _Done):
+                done = True
+            elif isinstance(found, _Mark) or self._passes(found, place):
                 open_steps.append(at + 1)
-        self.effort.spend(spent)
+        self.effort.spend(len(seen))
         return done
+
+    def _passes(self, step: _Check | _Peek, place: int) -> bool:
+        return step.holds(self.text, place) if isinstance(step, _Check) else self._peek(step, place)
 
     def _peek(self, peek: _Peek, place: int) -> bool:
         key = (id(peek), place)
