@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import random
@@ -71,12 +72,12 @@ class Snapshot:
             if before.get(path) != after.get(path) or type(before.get(path)) is not type(after.get(path))
         )
 
-    @property
+    @functools.cached_property
     def digest(self) -> str:
         """SHA-256 over both parts, first 16 hex digits: what a replay must reach again."""
         return _digest([self.persisted, self.transient])
 
-    @property
+    @functools.cached_property
     def persisted_digest(self) -> str:
         """SHA-256 over the persisted part without what the phone adds by itself, first 16 hex digits."""
         return _digest([pair for pair in self.persisted if not pair[0].startswith(OWN_PREFIX)])
