@@ -307,7 +307,9 @@ def _run_options(options: argparse.Namespace, tasks: Sequence[Task]) -> RunOptio
 
 def _adb_port() -> int:
     """Return where the person's adb server listens, by the variable that adb itself reads."""
-    text = os.environ.get("ANDROID_ADB_SERVER_PORT", "5037")
+    from agent_eval import wiring
+
+    text = os.environ.get("ANDROID_ADB_SERVER_PORT", str(wiring.ADB_PORT))
     if not text.isascii() or not text.isdigit() or not 0 < int(text) <= 65535:
         raise OperatorError(
             f"ANDROID_ADB_SERVER_PORT is {text!r}; expected a port", hint="unset it, or set it to 1 to 65535"

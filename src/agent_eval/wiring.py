@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 EMBEDDED = {"nano": Path(__file__).parent / "spark_backend" / "nano" / "checkpoint"}
 """Checkpoints that come with the package."""
 
+ADB_PORT = 5037
+"""Where an adb server listens unless ``ANDROID_ADB_SERVER_PORT`` says otherwise."""
+
 SIMULATED = ("sim", "tcp")
 """Devices that need nothing besides this program; any other name is the serial of a phone."""
 
@@ -50,7 +53,7 @@ class RunOptions:
     device: str = "sim"
     """``sim``, ``tcp``, or the serial of a phone."""
     conditions: Conditions = field(default_factory=Conditions)
-    adb_port: int = 5037
+    adb_port: int = ADB_PORT
     """Where the adb server listens that knows the phone of that serial."""
 
 
@@ -158,9 +161,7 @@ def check_device(options: RunOptions, instances: Sequence[Instance]) -> None:
 
 
 @contextlib.contextmanager
-def open_device(
-    name: str, conditions: Conditions, adb_port: int = RunOptions.adb_port
-) -> Iterator[tuple[Device, PhoneControl]]:
+def open_device(name: str, conditions: Conditions, adb_port: int = ADB_PORT) -> Iterator[tuple[Device, PhoneControl]]:
     """Open the device of a run: the simulated phone in this process or over adb, or a real phone by its serial.
 
     Raises:

@@ -4,27 +4,19 @@ from __future__ import annotations
 
 import contextlib
 import os
-import socket
 import subprocess
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO, NamedTuple
 
-import adbutils
 import pytest
 
+from agent_eval.agent.adb import binary, free_port
 from agent_eval.device_sim import Phone
 from agent_eval.device_sim.adb import AdbServer, Serving, announce, serial
 from agent_eval.device_sim.shell.system import System
 from agent_eval.types import PhoneSetup
 from tests.wire.fakes import EchoStream
-
-BINARY = Path(adbutils.__file__).parent / "binaries" / "adb"
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return int(listener.getsockname()[1])
 
 
 class Running(NamedTuple):
@@ -48,15 +40,14 @@ class Adb:
             "HOME": str(home),
             "TMPDIR": str(home),
             "ANDROID_ADB_SERVER_PORT": str(self.port),
-            "ADBUTILS_ADB_PATH": str(BINARY),
-            "ANDROID_SERIAL": "",
+            "ADBUTILS_ADB_PATH": binary(),
         }
-        del self.environment["ANDROID_SERIAL"]
+        self.environment.pop("ANDROID_SERIAL", None)
 
     def run(self, *arguments: str, stdin: bytes = b"", code: int | None = 0) -> subprocess.CompletedProcess[bytes]:
         """Run adb to its end; with ``code``, require its exit status."""
         done = subprocess.run(
-            [BINARY, *arguments], input=stdin, capture_output=True, env=self.environment, timeout=30, check=False
+            [binary(), *arguments], input=stdin, capture_output=True, env=self.environment, timeout=30, check=False
         )
         assert code is None or done.returncode == code, (arguments, done)
         return done
@@ -64,7 +55,7 @@ class Adb:
     @contextlib.contextmanager
     def start(self, *arguments: str) -> Iterator[Running]:
         """Start adb, leave it running, and kill it at the end of the block."""
-        command = [str(BINARY), *arguments]
+        command = [binary(), *arguments]
         with subprocess.Popen(command, env=self.environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
             assert process.stdin is not None
             assert process.stdout is not None

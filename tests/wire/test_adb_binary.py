@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from agent_eval.agent.adb import free_port
 from agent_eval.device_sim.adb import AdbServer, RealTime, Serving, announce
-from tests.wire.conftest import Adb, AdbPhone, free_port, make_systems
+from tests.wire.conftest import Adb, AdbPhone, make_systems
 
 pytestmark = pytest.mark.peers
 

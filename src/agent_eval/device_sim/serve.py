@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import TracebackType
@@ -26,6 +27,10 @@ def system_of(phone: Phone) -> System:
     system = System(phone)
     provide_server(system)
     return system
+
+
+def _view_of(phone: Phone, server: AdbServer) -> PhoneView:
+    return PhoneView(phone, settle=server.arrive, touched=server.settle)
 
 
 class ServedPhone:
@@ -69,8 +74,7 @@ class ServedPhone:
         Raises:
             OSError: the port is taken.
         """
-        look = PhoneView(self._phone, settle=self._server.arrive, touched=self._server.settle)
-        self._views.append(self._serving.run(start_view(look, port)))
+        self._views.append(self._serving.run(start_view(_view_of(self._phone, self._server), port)))
         return self._views[-1].url
 
     @property
@@ -141,13 +145,15 @@ async def _serve(options: SimOptions, tell: Callable[[str], None]) -> Mapping[st
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stopped.set)
+    systems: list[System] = []
     servers: list[AdbServer] = []
     views = []
     try:
         for position, setup in enumerate(options.setups):
             phone = Phone(setup)
             pace = RealTime(phone) if options.realtime else VirtualTime(phone)
-            server = AdbServer(system_of(phone), options.port + 2 * position if options.port else 0, pace=pace)
+            systems.append(system_of(phone))
+            server = AdbServer(systems[-1], options.port + 2 * position if options.port else 0, pace=pace)
             await server.start()
             servers.append(server)
             tell(f"phone {position + 1}: adb connect 127.0.0.1:{server.port}")
@@ -156,9 +162,8 @@ async def _serve(options: SimOptions, tell: Callable[[str], None]) -> Mapping[st
                 tell(f"         {_announced(known, server.port, options.adb_server_port)}")
             if options.view:
                 view_port = options.view_port + position if options.view_port else 0
-                look = PhoneView(phone, settle=server.arrive, touched=server.settle)
                 try:
-                    views.append(await start_view(look, view_port))
+                    views.append(await start_view(_view_of(phone, server), view_port))
                 except OSError as error:
                     raise OperatorError(
                         f"cannot show a phone on port {view_port}: {error.strerror or error}", hint="pass another port"
@@ -171,11 +176,9 @@ async def _serve(options: SimOptions, tell: Callable[[str], None]) -> Mapping[st
             await view.close()
         for server in servers:
             await server.stop()
-    unknown: dict[str, int] = {}
-    for server in servers:
-        assert isinstance(server.system, System)
-        for name, count in server.system.unknown.items():
-            unknown[name] = unknown.get(name, 0) + count
+    unknown: Counter[str] = Counter()
+    for system in systems:
+        unknown.update(system.unknown)
     return unknown
 
 

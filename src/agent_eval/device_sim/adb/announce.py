@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import socket
 
-SERVER_PORT = 5037
-"""Where an adb server listens unless ``ANDROID_ADB_SERVER_PORT`` says otherwise."""
 _TIMEOUT_S = 2.0
 
 
@@ -24,7 +22,7 @@ def serial(port: int) -> str:
     return f"emulator-{port - 1}"
 
 
-def announce(port: int, *, server_port: int = SERVER_PORT) -> bool:
+def announce(port: int, *, server_port: int) -> bool:
     """Tell the adb server of this machine about a phone; tell whether there was one to tell.
 
     Args:
