@@ -11,8 +11,8 @@ from agent_eval.agent import ModelPolicy, tool_schemas
 from agent_eval.contracts import Device, PhoneControl
 from agent_eval.demonstrations import WEIGHTS, Demonstration, Noise, demonstrations, drills, play
 from agent_eval.tasks import SPLITS, TASKS
-from agent_eval.tasks.clock import time_key
-from agent_eval.tasks.clock_expert import TimeOfDay
+from agent_eval.tasks.families.clock import time_key
+from agent_eval.tasks.families.clock_expert import TimeOfDay
 from agent_eval.tasks.split import split_of
 from agent_eval.types import Sampling
 from agent_eval.wiring import open_sim

@@ -10,7 +10,7 @@ import pytest
 from agent_eval.errors import RunFolderError
 from agent_eval.outcome import Outcome
 from agent_eval.records import EPISODES_NAME, EpisodeRecord, RunConfiguration, RunFolder, RunManifest, StepRecord
-from agent_eval.types import MachineProbe
+from agent_eval.types import Change, MachineProbe
 from tests.fakes import TIMING
 
 
@@ -43,10 +43,17 @@ def manifest(**changes: object) -> RunManifest:
 
 
 def record(seed: int = 0, wall_s: float = 1.0, **changes: object) -> EpisodeRecord:
+    written = "é\n\u2028"
     step = StepRecord(
-        **dict.fromkeys(
-            ("prompt", "text", "source", "thought", "result", "target", "package", "snapshot"), "é\n\u2028"
-        ),
+        prompt=written,
+        text=written,
+        source=written,
+        thought=written,
+        result=written,
+        target=written,
+        package=written,
+        snapshot=written,
+        changes=(Change("settings/wifi_on", False, True), Change("clock/alarm/1/label", None, written)),
         tool="tap",
         arguments={"index": 0},
         goal=True,

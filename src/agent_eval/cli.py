@@ -161,8 +161,8 @@ def _tasks(options: argparse.Namespace) -> int:
         table.add_row(name, str(task.tier), ", ".join(task.traits), task.draw(0).goal)
     console = _console()
     console.print(table)
-    for name, members in SUITES.items():
-        console.print(f"suite {name}: {len(members)} tasks", highlight=False)
+    for name, suite in SUITES.items():
+        console.print(f"suite {name}: {len(suite.tasks)} x {suite.instances}, {suite.summary}", highlight=False)
     return 0
 
 

@@ -184,7 +184,12 @@ class Instance(Protocol):
 
     @property
     def task(self) -> str:
-        """Name of the task template."""
+        """Name of the task."""
+        ...
+
+    @property
+    def version(self) -> int:
+        """Version of the task: results of two versions never compare."""
         ...
 
     @property
@@ -222,8 +227,12 @@ class Instance(Protocol):
         """Return a policy that may look at the phone's state and solves the instance from any screen."""
         ...
 
-    def goal_holds(self, snapshot: Snapshot) -> bool:
-        """Tell whether the goal holds in a state; False for a task that only asks for an answer."""
+    def goal_holds(self, start: Snapshot, now: Snapshot) -> bool:
+        """Tell, from the prepared phone and the state now, whether the goal holds; False where an answer decides."""
+        ...
+
+    def concerns(self, package: str) -> bool:
+        """Tell whether the task is done in an app."""
         ...
 
     def loop_stops(self, steps: Sequence[TraceStep]) -> bool:
@@ -260,7 +269,12 @@ class Task(Protocol):
         """Among: already_true, answer, guard, infeasible, multi_app."""
         ...
 
-    def draw(self, seed: int, split: str = "evaluation") -> Instance:
+    @property
+    def version(self) -> int:
+        """Raised whenever the task asks for something else."""
+        ...
+
+    def draw(self, seed: int, split: str = "evaluation", language: str = "en") -> Instance:
         """Draw an instance. The splits ``evaluation`` and ``training`` share no parameters and no goal sentence."""
         ...
 

@@ -28,8 +28,8 @@ from agent_eval.agent.policy import Conversation
 from agent_eval.agent.prompt import plain
 from agent_eval.contracts import Device, Instance, PhoneControl, Policy
 from agent_eval.tasks import TASKS
-from agent_eval.tasks.clock import time_key
-from agent_eval.tasks.clock_expert import TimeOfDay
+from agent_eval.tasks.families.clock import time_key
+from agent_eval.tasks.families.clock_expert import TimeOfDay
 from agent_eval.tasks.split import split_of
 from agent_eval.types import Bounds, Element, Message, Observation
 
@@ -99,6 +99,7 @@ def play(
     """
     rng = rng or random.Random(0)
     instance.prepare(phone)
+    start = phone.snapshot()
     oracle = instance.oracle(phone)
     oracle.begin(instance.goal)
     if actor is not None:
@@ -128,7 +129,7 @@ def play(
             break
         result = device.perform(reply.action)
         observation = device.observe()
-    return Demonstration(tuple(conversation.messages), tuple(expert), instance.goal_holds(phone.snapshot()))
+    return Demonstration(tuple(conversation.messages), tuple(expert), instance.goal_holds(start, phone.snapshot()))
 
 
 def demonstrations(

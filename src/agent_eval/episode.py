@@ -27,6 +27,8 @@ class EpisodeLimits:
     """Stop at a loop; off by default, since stopping hides recoveries and reversals."""
     max_seconds: float | None = None
     """Wall-clock limit. None keeps equal runs equal."""
+    max_tokens: int | None = None
+    """Most tokens that the model may generate in the episode; the reply that reaches it is the last."""
 
 
 NO_LIMITS = EpisodeLimits()
@@ -61,7 +63,7 @@ def run_episode(
     try:
         instance.prepare(phone)
         start = phone.snapshot()
-        stop = _play(instance, policy, device, phone, limits, began, steps, records)
+        stop = _play(instance, policy, device, phone, limits, began, start, steps, records)
         outcome = instance.judge(Trace(start, tuple(steps), stop))
         fired = phone.fired()
     except Exception as error:  # noqa: BLE001  the one broad except: whatever breaks is the harness, never the model
@@ -71,6 +73,7 @@ def run_episode(
         block=key.block,
         build=key.build,
         task=instance.task,
+        task_version=instance.version,
         seed=instance.seed,
         attempt=key.attempt,
         goal=instance.goal,
@@ -91,12 +94,13 @@ def _play(
     phone: PhoneControl,
     limits: EpisodeLimits,
     began: float,
+    start: Snapshot,
     steps: list[TraceStep],
     records: list[StepRecord],
 ) -> StopReason:
     """Observe, decide, perform, record, until something ends the episode; appends to ``steps`` and ``records``."""
     policy.begin(instance.goal)
-    observation, result, before = device.observe(), None, phone.snapshot()
+    observation, result, before = device.observe(), None, start
     malformed_in_a_row = 0
     while len(steps) < instance.budget:
         if limits.max_seconds is not None and time.perf_counter() - began > limits.max_seconds:
@@ -110,13 +114,15 @@ def _play(
         next_observation, after = device.observe(), phone.snapshot()
         step = _trace_step(decision, result, observation, next_observation, before, after)
         steps.append(step)
-        records.append(_step_record(instance, decision, step))
+        records.append(_step_record(instance, decision, start, step))
         observation, before = next_observation, after
         if isinstance(reply, ToolCall) and isinstance(reply.action, TaskComplete | GiveUp):
             return "declared"
         malformed_in_a_row = malformed_in_a_row + 1 if isinstance(reply, Malformed) else 0
         if malformed_in_a_row == INVALID_STOP:
             return "invalid_stop"
+        if limits.max_tokens is not None and sum(record.tokens for record in records) >= limits.max_tokens:
+            return "token_budget"
         if limits.stop_on_loop and instance.loop_stops(steps):
             return "loop_stop"
     return "step_budget"
@@ -143,7 +149,7 @@ def _trace_step(
     )
 
 
-def _step_record(instance: Instance, decision: Decision, step: TraceStep) -> StepRecord:
+def _step_record(instance: Instance, decision: Decision, start: Snapshot, step: TraceStep) -> StepRecord:
     reply, generation = decision.reply, decision.generation
     call = reply if isinstance(reply, ToolCall) else None
     return StepRecord(
@@ -155,8 +161,10 @@ def _step_record(instance: Instance, decision: Decision, step: TraceStep) -> Ste
         thought=reply.thought,
         result=step.result.message if step.result else reply.detail if isinstance(reply, Malformed) else "",
         target=step.result.target if step.result else "",
-        goal=instance.goal_holds(step.after),
+        goal=instance.goal_holds(start, step.after),
         package=step.package,
+        in_task_app=instance.concerns(step.package),
+        changes=step.before.diff(step.after),
         snapshot=step.after.digest,
         tokens=generation.tokens if generation else 0,
         timing=generation.timing if generation else None,

@@ -1,6 +1,6 @@
 """What became of an episode: the facts, and the one label derived from them. Knows nothing of how they are found.
 
-The taxonomy and its order of precedence are judged in ``tasks.judge``.
+``tasks.judge`` finds the facts; ``taxonomy`` says which facts make which label.
 """
 
 from __future__ import annotations
@@ -55,6 +55,21 @@ class Loop:
 
 
 @dataclass(frozen=True)
+class SubGoal:
+    """One part of a compound goal, followed by itself; the label uses the whole."""
+
+    name: str
+    reached: bool
+    """It held after some step, or at the start."""
+    first_reach: int | None
+    """Number of actions after which it first held; None if never."""
+    reversals: int
+    """How many actions took the phone from a state with it to one without."""
+    final: bool
+    """It held at the end."""
+
+
+@dataclass(frozen=True)
 class Facts:
     """What is true of an episode, whatever its label."""
 
@@ -83,6 +98,12 @@ class Facts:
     steps: int
     steps_after_reach: int | None
     """Steps taken after the goal was first reached; None if it never was."""
+    in_wrong_app: bool = False
+    """Other apps than the task's held the foreground in the last third of the steps, or the task's never did."""
+    right_ending: Declaration = "complete"
+    """What a person who had done the task would declare: ``infeasible`` for one that this phone cannot do."""
+    sub_goals: tuple[SubGoal, ...] = ()
+    """The parts of a compound goal; empty for a goal of one part."""
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from agent_eval.errors import RunFolderError
 from agent_eval.outcome import Outcome
-from agent_eval.types import FiredFault, MachineProbe, Timing
+from agent_eval.types import Change, FiredFault, MachineProbe, Timing
 
 SCHEMA_VERSION = 1
 MANIFEST_NAME = "manifest.json"
@@ -48,6 +48,10 @@ class StepRecord(_Record):
     """The goal held after this step."""
     package: str
     """App in front after this step."""
+    in_task_app: bool = False
+    """It is one of the apps in which the task is done."""
+    changes: tuple[Change, ...] = ()
+    """What this step changed of the phone's persisted state."""
     snapshot: str
     """Digest of the phone after this step; a replay must reach it again."""
     tokens: int
@@ -66,6 +70,8 @@ class EpisodeRecord(_Record):
     """The interleaving block that the episode ran in; one instance per block."""
     build: str
     task: str
+    task_version: int = 1
+    """Version of the task; results of two versions never compare."""
     seed: int
     attempt: int
     """0, or how often a fault of the harness made this episode run again."""
@@ -95,6 +101,10 @@ class RunConfiguration(_Record):
 
     builds: tuple[str, ...]
     tasks: tuple[str, ...]
+    task_versions: tuple[int, ...] = ()
+    """Version of each task, in the same order; empty in runs of before tasks had versions."""
+    language: str = "en"
+    """Language of the goals; a task that is not worded in it is put in English."""
     instances: int
     """Instances per task."""
     seed: int
@@ -114,6 +124,8 @@ class RunConfiguration(_Record):
     stop_on_loop: bool
     max_episode_s: float | None
     """Wall-clock limit of an episode; None for no limit, which alone keeps runs reproducible."""
+    max_episode_tokens: int | None = None
+    """Most tokens that a model may generate in an episode; None for no limit."""
     suite_digest: str
     """Digest over the goals, budgets and parameters of all instances."""
     prompt_digest: str

@@ -38,9 +38,10 @@ class Snapshot:
     """
 
     persisted: tuple[tuple[str, Scalar], ...]
-    """What survives a reboot: settings and the apps' data. The judge reads only this part."""
+    """What survives a reboot: settings and the apps' data. Side effects are changes of this part."""
     transient: tuple[tuple[str, Scalar], ...] = ()
-    """Screens, focus, scroll offsets, half-typed text, the clock. Part of the digest, never of a goal."""
+    """Screens, focus, scroll offsets, half-typed text, the clock. Part of the digest; part of a goal only where a task
+    asks for just that: an app in front, a draft that is not saved."""
 
     def __getitem__(self, path: str) -> Scalar:
         """Return the value at a path of either part; KeyError if it is absent."""
@@ -125,6 +126,8 @@ class PhoneSetup:
     """Persisted paths that must have these values. A path of a new alarm creates it: ``clock/alarm/1/hour``."""
     keep_alarms: bool = False
     """Keep the seeded alarms beside those in ``state``; otherwise only those in ``state`` exist."""
+    without: tuple[str, ...] = ()
+    """Prefixes below which nothing is drawn, such as ``contacts``: only what ``state`` names exists there."""
     skin: Skin = Skin()
     """Language, size of text, density, wording and order of rows."""
     faults: tuple[str, ...] = ()

@@ -72,14 +72,11 @@ def find_tasks(names: Sequence[str]) -> tuple[Task, ...]:
     Raises:
         UnknownName: no such task or suite.
     """
-    from agent_eval.tasks import SUITES, TASKS
+    from agent_eval.tasks import SUITES, find_task
 
     if len(names) == 1 and names[0] in SUITES:
-        names = SUITES[names[0]]
-    for name in names:
-        if name not in TASKS:
-            raise UnknownName("task", name, TASKS, hint="`agent-eval tasks` lists them; a suite's name stands alone")
-    return tuple(TASKS[name] for name in dict.fromkeys(names))
+        names = SUITES[names[0]].tasks
+    return tuple(find_task(name) for name in dict.fromkeys(names))
 
 
 def check_builds(names: Sequence[str]) -> tuple[str, ...]:

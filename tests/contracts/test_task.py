@@ -48,7 +48,7 @@ def test_the_goal_holds_at_the_start_only_where_the_task_says_so(name: str) -> N
     for seed in range(5):
         instance = TASKS[name].draw(seed)
         instance.prepare(phone)
-        assert instance.goal_holds(phone.snapshot()) == ("already_true" in TASKS[name].traits)
+        assert instance.goal_holds(phone.snapshot(), phone.snapshot()) == ("already_true" in TASKS[name].traits)
 
 
 @pytest.mark.parametrize("name", TASKS)

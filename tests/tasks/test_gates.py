@@ -25,7 +25,7 @@ from agent_eval.errors import TaskFault
 from agent_eval.outcome import Facts, Label, Loop, SubKind
 from agent_eval.records import EpisodeRecord
 from agent_eval.tasks import SPLITS, TASKS
-from agent_eval.tasks.oracle import plain
+from agent_eval.tasks.moves import plain
 from agent_eval.tasks.task import TaskInstance
 from agent_eval.wiring import open_sim
 from tests.tasks import agents
@@ -275,7 +275,13 @@ SPOILED: list[tuple[str, str, Callable[[Policy], Policy], Label, SubKind]] = [
         "success",
         "unstable",
     ),
-    ("flips another switch too", "WifiSet", lambda e: agents.does_more(e, "Airplane mode"), "over_execution", ""),
+    (
+        "flips another switch too",
+        "WifiSet",
+        lambda e: agents.does_more(e, "Data Saver", "Use Data Saver"),
+        "over_execution",
+        "",
+    ),
     ("gives up", "DarkThemeSet", lambda _e: agents.gives_up(), "premature_completion", "gave_up"),
     ("babbles", "AirplaneSet", lambda _e: agents.babbles(), "invalid_call", ""),
     ("declares at once", "DeviceInfo", lambda _e: agents.declares_at_once(), "premature_completion", ""),

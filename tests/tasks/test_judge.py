@@ -12,15 +12,17 @@ from agent_eval.actions import GiveUp, Malformed, TaskComplete, ToolCall, Wait
 from agent_eval.contracts import Trace, TraceStep
 from agent_eval.errors import TaskFault
 from agent_eval.outcome import LABELS, Facts, Label, Loop, Outcome, SubKind
+from agent_eval.tasks import answers
 from agent_eval.tasks.judge import VOLATILE_PATHS, Criteria, judge, matches, only
-from agent_eval.tasks.settings import names_number
 from agent_eval.types import Scalar, Snapshot
 from tests.tasks.traces import CLOCK, CONTACTS, LAUNCHER, SETTINGS, Diary
 
 WIFI = "settings/wifi_on"
-WIFI_ON = Criteria(goal=lambda now: now.get(WIFI) is True, allowed=only(WIFI), apps=(SETTINGS,))
-ALARM = Criteria(goal=lambda now: now.get("clock/alarm/1/hour") == 7, allowed=only("clock/alarm/1/**"), apps=(CLOCK,))
-ANSWER = Criteria(goal=None, allowed=only(), apps=(SETTINGS,), answer=lambda text: names_number(text, "15"))
+WIFI_ON = Criteria(goal=lambda _start, now: now.get(WIFI) is True, allowed=only(WIFI), apps=(SETTINGS,))
+ALARM = Criteria(
+    goal=lambda _start, now: now.get("clock/alarm/1/hour") == 7, allowed=only("clock/alarm/1/**"), apps=(CLOCK,)
+)
+ANSWER = Criteria(goal=None, allowed=only(), apps=(SETTINGS,), answer=lambda _start, text: answers.number("15")(text))
 IMPOSSIBLE = Criteria(goal=None, allowed=only(), apps=(SETTINGS,), infeasible=True)
 
 
@@ -273,7 +275,7 @@ def test_a_path_pattern_matches_part_by_part(path: str, pattern: str, fits: bool
     ],
 )
 def test_an_answer_is_right_when_it_names_the_number_and_no_other(answer: str, right: bool) -> None:
-    assert names_number(answer, "15") is right
+    assert answers.number("15")(answer) is right
 
 
 # ----------------------------------------------------------------------------------------------------------------------

@@ -63,7 +63,9 @@ def test_an_empty_split_is_a_fault_that_names_the_task() -> None:
     key = "one sentence"
     other: Split = "training" if split_of(key) == "evaluation" else "evaluation"
     with pytest.raises(TaskFault, match=r"task 'Lone' drew .* never within split"):
-        draw_in_split(other, "Lone", random_of(other, "Lone", 0), lambda rng: rng.random(), lambda _: (key,))
+        draw_in_split(
+            other, "Lone", random_of(other, "Lone", 0), lambda rng: rng.random(), lambda _: split_of(key) == other
+        )
 
 
 def test_an_unknown_split_is_named_with_those_that_exist() -> None:

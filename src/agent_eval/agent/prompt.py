@@ -24,8 +24,8 @@ SYSTEM_PROMPT = (
 MAX_ELEMENTS = 60
 MAX_LABEL = 60
 """Characters of a label that are shown; a longer one ends in an ellipsis."""
-MAX_VALUE = 30
-"""The same for what a row says below its label."""
+MAX_FIELD = 400
+"""The same for what an input field holds: a note or a message is read there as a whole."""
 
 _SIGNS = PLAIN_SIGNS | {ord("<"): "‹", ord(">"): "›"}
 """Plain signs for typographic ones; angle brackets are closed to what would read as a special token."""
@@ -39,9 +39,14 @@ def plain(text: str, limit: int = MAX_LABEL) -> str:
     return line if len(line) <= limit else line[: limit - 1].rstrip(" ,") + "…"
 
 
+def shown_value(element: Element) -> str:
+    """Return what is shown of an element's value."""
+    return plain(element.value, MAX_FIELD if element.role == "field" else MAX_LABEL)
+
+
 def element_line(element: Element) -> str:
     """Render one element, such as ``[3] Wi-Fi (switch, off)`` or ``[4] Battery: 82% (row)``."""
-    value = f": {plain(element.value, MAX_VALUE)}" if element.value else ""
+    value = f": {shown_value(element)}" if element.value else ""
     words = ([] if element.role == "text" else [element.role]) + list(element.states)
     return f"[{element.index}] {plain(element.label)}{value}" + (f" ({', '.join(words)})" if words else "")
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from agent_eval.device_sim.locales import LOCALES
-from agent_eval.device_sim.schema import PERMISSION, Fields, Kind, Schema
+from agent_eval.device_sim.schema import FILES, PERMISSION, Fields, Kind, Schema
 from agent_eval.device_sim.screen import App, Draw, last_id_path
 from agent_eval.device_sim.ui import DEFAULT_DENSITY
 from agent_eval.errors import TaskFault
@@ -57,6 +57,12 @@ def draw(setup: PhoneSetup, apps: Iterable[App], schema: Schema) -> Profile:
     """
     for path, value in setup.state.items():
         schema.check(path, value)
+    for prefix in setup.without:
+        if prefix not in schema.records and not prefix.startswith(f"{FILES}/"):
+            raise TaskFault(
+                f"this phone keeps no records below {prefix!r}",
+                hint=f"it keeps {', '.join(sorted(schema.records))}, and {FILES}/<folder>",
+            )
     _check_skin(setup.skin)
     rng = random.Random(f"phone {setup.seed}")
     state, world = _settings(rng)
@@ -87,6 +93,8 @@ def draw(setup: PhoneSetup, apps: Iterable[App], schema: Schema) -> Profile:
         state.update({f"permissions/{app.package}/{name}": "granted" for name in app.permissions})
         if app.draw is not None:
             app.draw(Draw(setup.seed, app.package, state, world, now))
+    for path in [path for path in state if any(_lies_below(path, prefix) for prefix in setup.without)]:
+        del state[path]
     numbered = _complete_records(state, schema)
     _override(state, world, setup.state, schema)
     numbered |= {(record.prefix, record.number) for path in setup.state if (record := schema.record_of(path))}
@@ -94,6 +102,10 @@ def draw(setup: PhoneSetup, apps: Iterable[App], schema: Schema) -> Profile:
         last = last_id_path(prefix)
         world[last] = max(int(world.get(last, 0)), number)
     return Profile(state=state, world=world, epoch_ms=int(start) * 1000)
+
+
+def _lies_below(path: str, prefix: str) -> bool:
+    return path.startswith(prefix.rstrip("/") + "/")
 
 
 def _check_skin(skin: Skin) -> None:

@@ -1,34 +1,41 @@
-"""Derive the facts of an episode and its one label. Knows no phone, no app and no task; it reads states, never a UI.
+"""Derive the facts of an episode, from which ``taxonomy`` makes its one label. Knows no phone, no app and no task.
 
-The facts come first and are independent of each other. The label is the first rule that matches, in the order of
-``_label``, so that no two labels ever compete. Whatever the agent's budget, a goal that was reached and undone is a
-reversal: the count is taken over the whole trajectory and does not depend on the state in which the episode stopped.
+It reads states, never a UI. The facts are independent of each other and of the label.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from agent_eval.actions import GiveUp, Malformed, TaskComplete, Wait
 from agent_eval.contracts import Trace, TraceStep
 from agent_eval.errors import TaskFault
-from agent_eval.outcome import Declaration, Facts, Label, Outcome, StopReason, SubKind
+from agent_eval.outcome import Declaration, Facts, Outcome, SubGoal
 from agent_eval.tasks.loops import as_loop_steps, find_loop, pending
+from agent_eval.taxonomy import label_of
 from agent_eval.types import OWN_PREFIX, Change, Snapshot
 
-Goal = Callable[[Snapshot], bool]
-"""Tells whether the goal holds in a state."""
+Goal = Callable[[Snapshot, Snapshot], bool]
+"""Tells, from the prepared phone and the state now, whether the goal holds."""
 
-Writes = Callable[[Snapshot], tuple[str, ...]]
-"""Names, for the state at the end, the path patterns that the task may have changed."""
+Writes = Callable[[Snapshot, Snapshot], tuple[str, ...]]
+"""Names, from the prepared phone and the state at the end, the path patterns that the task may have changed."""
+
+Answer = Callable[[Snapshot, str], bool]
+"""Tells, from the prepared phone, whether a declared answer is right."""
+
+Acts = Callable[[TraceStep], bool]
+"""Tells whether what changed during a step may be the agent's doing."""
 
 NEUTRAL_PACKAGES = frozenset(
     {
         "com.android.launcher3",
         "com.google.android.apps.nexuslauncher",
         "com.android.systemui",  # the shade, and dialogs that other apps open
+        "com.android.permissioncontroller",  # asks on behalf of the app below it
+        "android",  # dialogs of the framework: an app that does not respond, a chooser
     }
 )
 """Packages whose foreground says nothing about the app that an agent works in."""
@@ -46,10 +53,22 @@ class Criteria:
     allowed: Writes
     apps: tuple[str, ...]
     """Packages in which the task is done."""
-    answer: Callable[[str], bool] | None = None
-    """Tells whether a declared answer is right; None where none is asked for."""
+    answer: Answer | None = None
+    """None where no answer is asked for."""
     infeasible: bool = False
     """The right ending is to give up."""
+    sub_goals: Mapping[str, Goal] = field(default_factory=dict)
+    """The parts of a compound goal, by name; ``goal`` must be ``every`` of them."""
+
+
+def every(sub_goals: Mapping[str, Goal]) -> Goal:
+    """Return the goal that all parts hold."""
+    return lambda start, now: all(goal(start, now) for goal in sub_goals.values())
+
+
+def any_writes(*writes: Writes) -> Writes:
+    """Allow whatever one of several allows."""
+    return lambda start, end: tuple(pattern for one in writes for pattern in one(start, end))
 
 
 def judge(criteria: Criteria, trace: Trace) -> Outcome:
@@ -61,12 +80,27 @@ def judge(criteria: Criteria, trace: Trace) -> Outcome:
     if trace.stop == "harness_error":
         return Outcome("harness_error", "", trace.stop, None, fault="the episode ended in a fault of the harness")
     facts = facts_of(criteria, trace)
-    verdict = _label(criteria, facts, trace.stop, in_wrong_app=_in_wrong_app(criteria, trace))
+    verdict = label_of(facts, trace.stop)
     return Outcome(verdict.label, verdict.sub_kind, trace.stop, facts)
 
 
-def facts_of(criteria: Criteria, trace: Trace) -> Facts:
+def acts(step: TraceStep) -> bool:
+    """Tell whether what changed during a step may be the agent's doing.
+
+    Waiting changes nothing by itself, unless it lets something finish that an earlier action began.
+    """
+    if isinstance(step.reply, Malformed):
+        return False
+    return not isinstance(step.reply.action, Wait) or pending(step.before)
+
+
+def facts_of(criteria: Criteria, trace: Trace, acts: Acts = acts) -> Facts:
     """Derive every fact of an episode.
+
+    Args:
+        criteria: What the instance asks for.
+        trace: The episode.
+        acts: Which steps' changes count as the agent's.
 
     Raises:
         TaskFault: the trace contradicts itself.
@@ -74,7 +108,7 @@ def facts_of(criteria: Criteria, trace: Trace) -> Facts:
     steps = trace.steps
     declared = _declaration(trace)
     answer_ok = _answer_ok(criteria, trace, declared)
-    reach = _reach(criteria, trace)
+    reach = _reach(criteria.goal, trace, acts)
     if criteria.goal is not None:
         goal_final = reach.final
     elif criteria.infeasible:
@@ -90,7 +124,7 @@ def facts_of(criteria: Criteria, trace: Trace) -> Facts:
         goal_final=goal_final,
         declared=declared,
         answer_ok=answer_ok,
-        side_effects=_side_effects(criteria, trace),
+        side_effects=_side_effects(criteria, trace, acts),
         loop=find_loop(as_loop_steps(steps)),
         apps_visited=_apps_visited(trace),
         task_app_share=in_task_app / len(steps) if steps else 0.0,
@@ -99,6 +133,9 @@ def facts_of(criteria: Criteria, trace: Trace) -> Facts:
         no_effect_actions=sum(_had_no_effect(trace, place) for place in range(len(steps))),
         steps=len(steps),
         steps_after_reach=None if reach.first is None else len(steps) - reach.first,
+        in_wrong_app=_in_wrong_app(criteria, trace),
+        right_ending="infeasible" if criteria.infeasible else "complete",
+        sub_goals=tuple(_sub_goal(name, _reach(goal, trace, acts)) for name, goal in criteria.sub_goals.items()),
     )
 
 
@@ -115,35 +152,7 @@ def matches(path: str, pattern: str) -> bool:
 
 def only(*patterns: str) -> Writes:
     """Allow the same patterns whatever the states."""
-    return lambda _end: patterns
-
-
-class _Verdict(NamedTuple):
-    label: Label
-    sub_kind: SubKind = ""
-
-
-def _label(criteria: Criteria, facts: Facts, stop: StopReason, *, in_wrong_app: bool) -> _Verdict:
-    """Return the first label that matches."""
-    right_ending = facts.declared == ("infeasible" if criteria.infeasible else "complete")
-    if right_ending and facts.goal_final and facts.answer_ok is not False:
-        if facts.side_effects:
-            return _Verdict("over_execution")
-        return _Verdict("success", "unstable" if facts.reversals else "")
-    if facts.reversals:
-        return _Verdict("reversal")
-    if facts.declared != "none":
-        return _Verdict("premature_completion", "gave_up" if facts.declared == "infeasible" else "")
-    if facts.reached and facts.goal_final:
-        return _Verdict("no_completion", "undeclared")
-    if not facts.reached:
-        if stop == "invalid_stop" or 0 < facts.steps <= 2 * facts.invalid_calls:
-            return _Verdict("invalid_call")
-        if in_wrong_app:
-            return _Verdict("wrong_app")
-        if facts.loop is not None and facts.loop.at_end:
-            return _Verdict("looping")
-    return _Verdict("no_completion", "stuck")
+    return lambda _start, _end: patterns
 
 
 class _Reach(NamedTuple):
@@ -152,37 +161,30 @@ class _Reach(NamedTuple):
     final: bool
 
 
-def _reach(criteria: Criteria, trace: Trace) -> _Reach:
-    """Follow the goal along the trajectory.
+def _reach(goal: Goal | None, trace: Trace, acts: Acts) -> _Reach:
+    """Follow a goal along the trajectory.
 
     A goal that comes or goes between two steps is the world's doing; it may count as reached, never as a reversal.
     """
-    goal = criteria.goal
     if goal is None:
         return _Reach(None, 0, final=False)
-    holds = goal(trace.start)
+    holds = goal(trace.start, trace.start)
     first = 0 if holds else None
     reversals = 0
     for place, step in enumerate(trace.steps):
-        held = goal(step.before)
-        holds = goal(step.after)
+        held = goal(trace.start, step.before)
+        holds = goal(trace.start, step.after)
         if first is None and held:
             first = place
         if first is None and holds:
             first = place + 1
-        if held and not holds and _acts(step):
+        if held and not holds and acts(step):
             reversals += 1
     return _Reach(first, reversals, final=holds)
 
 
-def _acts(step: TraceStep) -> bool:
-    """Tell whether what changed during a step may be the agent's doing.
-
-    Waiting changes nothing by itself, unless it lets something finish that an earlier action began.
-    """
-    if isinstance(step.reply, Malformed):
-        return False
-    return not isinstance(step.reply.action, Wait) or pending(step.before)
+def _sub_goal(name: str, reach: _Reach) -> SubGoal:
+    return SubGoal(name, reach.first is not None, reach.first, reach.reversals, reach.final)
 
 
 def _declaration(trace: Trace) -> Declaration:
@@ -211,16 +213,19 @@ def _answer_ok(criteria: Criteria, trace: Trace, declared: Declaration) -> bool 
     reply = trace.steps[-1].reply
     if isinstance(reply, Malformed) or not isinstance(reply.action, TaskComplete):
         return False
-    return criteria.answer(reply.action.answer)
+    return criteria.answer(trace.start, reply.action.answer)
 
 
-def _side_effects(criteria: Criteria, trace: Trace) -> tuple[str, ...]:
-    """Return what the agent's actions changed for good outside the allowed writes."""
+def _side_effects(criteria: Criteria, trace: Trace, acts: Acts) -> tuple[str, ...]:
+    """Return what the agent's actions changed for good outside the allowed writes.
+
+    Answering an app's question for a permission is part of working in that app.
+    """
     if not trace.steps:
         return ()
     end = trace.steps[-1].after
-    touched = {change.path for step in trace.steps if _acts(step) for change in step.before.diff(step.after)}
-    patterns = criteria.allowed(end)
+    touched = {change.path for step in trace.steps if acts(step) for change in step.before.diff(step.after)}
+    patterns = (*criteria.allowed(trace.start, end), *(f"permissions/{app}/*" for app in criteria.apps))
     return tuple(
         change.path
         for change in trace.start.diff(end)

@@ -9,34 +9,48 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
+from typing import Literal, get_args
 
 from agent_eval.contracts import PhoneControl, Trace, TraceStep
+from agent_eval.errors import UnknownName
 from agent_eval.outcome import Outcome
 from agent_eval.tasks.judge import Criteria, judge
 from agent_eval.tasks.loops import as_loop_steps, should_stop
 from agent_eval.tasks.oracle import Expert, Plan
-from agent_eval.tasks.split import Split, checked_split, draw_in_split, random_of
+from agent_eval.tasks.split import Split, checked_split, draw_in_split, random_of, split_of
 from agent_eval.types import PhoneSetup, Scalar, Snapshot
 
 LEAST_BUDGET = 8
+
+Language = Literal["en", "de", "zh"]
+LANGUAGES: tuple[Language, ...] = get_args(Language)
+
+Trait = Literal["already_true", "answer", "guard", "infeasible", "multi_app"]
 
 
 @dataclass(frozen=True)
 class Draft:
     """Everything that one draw decides."""
 
-    goal: str
+    sentences: Mapping[Language, Sequence[str]]
+    """By language, every sentence that asks for just this; the instance takes one of its split. English is a must."""
     parameters: Mapping[str, Scalar]
     state: Mapping[str, Scalar]
-    """Persisted paths that the phone starts with; what is left out is drawn from the setup's seed."""
+    """Persisted paths that the phone starts with; what is left out is drawn from the phone's seed."""
     criteria: Criteria
     plan: Plan
     oracle_steps: int
     """Most actions that the oracle takes from the launcher, its declaration left out."""
-    split_keys: tuple[str, ...]
-    """What the splits must not share."""
+    split_keys: tuple[str, ...] = ()
+    """What the splits must not share besides the sentences, such as a time of day or a person's name."""
     keep_alarms: bool = True
     """Keep the seeded alarms; False where the draft names all alarms itself."""
+    without: tuple[str, ...] = ()
+    """Prefixes of records, such as ``contacts``, of which only those in ``state`` exist."""
+    phone_seed: int | None = None
+    """Draws what ``state`` leaves open, and the moment at which the phone starts; drawn by the template where None."""
+    faults: tuple[str, ...] = ()
+    """Faults of the phone that the task is about."""
 
 
 @dataclass(frozen=True)
@@ -44,20 +58,19 @@ class TaskInstance:
     """Implements ``contracts.Instance`` on a draft."""
 
     task: str
+    version: int
     seed: int
     split: Split
+    language: Language
+    goal: str
+    """The sentence that the agent is given."""
     setup: PhoneSetup
     draft: Draft = field(repr=False)
 
     @property
     def id(self) -> str:
-        """``task/seed``: unique within a run, which never mixes splits."""
+        """``task/seed``: unique within a run, which never mixes splits or languages."""
         return f"{self.task}/{self.seed}"
-
-    @property
-    def goal(self) -> str:
-        """The sentence that the agent is given."""
-        return self.draft.goal
 
     @property
     def budget(self) -> int:
@@ -87,10 +100,14 @@ class TaskInstance:
         """Return an expert that solves the instance from any screen; it must begin on the prepared phone."""
         return Expert(phone, self.draft.plan, self.draft.criteria.allowed)
 
-    def goal_holds(self, snapshot: Snapshot) -> bool:
+    def goal_holds(self, start: Snapshot, now: Snapshot) -> bool:
         """Tell whether the goal holds in a state; False for a task that only asks for an answer."""
         goal = self.draft.criteria.goal
-        return goal is not None and goal(snapshot)
+        return goal is not None and goal(start, now)
+
+    def concerns(self, package: str) -> bool:
+        """Tell whether the task is done in an app."""
+        return package in self.draft.criteria.apps
 
     def loop_stops(self, steps: Sequence[TraceStep]) -> bool:
         """Tell whether the steps so far are a loop that is seen often enough to stop for."""
@@ -108,24 +125,59 @@ class Template:
     name: str
     summary: str
     tier: int
-    traits: tuple[str, ...]
     compose: Callable[[Random], Draft] = field(repr=False)
+    traits: tuple[Trait, ...] = ()
+    version: int = 1
+    """Raised whenever the task asks for, allows or starts from something else: two versions never compare."""
+    android_world: tuple[str, ...] = ()
+    """Tasks of AndroidWorld that this one stands for."""
 
-    def draw(self, seed: int, split: str = "evaluation") -> TaskInstance:
+    def draw(self, seed: int, split: str = "evaluation", language: str = "en") -> TaskInstance:
         """Draw the instance of a seed.
 
+        The phone and the parameters are the same in every language; a task that is not worded in one is put in English.
+
         Raises:
-            UnknownName: there is no such split.
+            UnknownName: there is no such split or language.
             TaskFault: the template draws nothing that belongs to the split.
         """
-        checked = checked_split(split)
+        checked, spoken = checked_split(split), checked_language(language)
         rng = random_of(checked, self.name, seed)
-        draft = draw_in_split(checked, self.name, rng, self.compose, lambda drawn: drawn.split_keys)
-        setup = PhoneSetup(seed=rng.getrandbits(31), state=draft.state, keep_alarms=draft.keep_alarms)
-        return TaskInstance(self.name, seed, checked, setup, draft)
+        draft = draw_in_split(checked, self.name, rng, self.compose, lambda drawn: _belongs(drawn, checked))
+        if spoken not in draft.sentences:
+            spoken = "en"
+        words = Random(f"{checked}/{self.name}/{seed}/{spoken}")
+        goal = words.choice([one for one in draft.sentences[spoken] if split_of(goal_key(one)) == checked])
+        setup = PhoneSetup(
+            seed=draft.phone_seed if draft.phone_seed is not None else rng.getrandbits(31),
+            state=draft.state,
+            keep_alarms=draft.keep_alarms,
+            without=draft.without,
+            faults=draft.faults,
+        )
+        return TaskInstance(self.name, self.version, seed, checked, spoken, goal, setup, draft)
 
 
-def wordings(clauses: Iterable[str], frames: Iterable[str], **words: str) -> tuple[str, ...]:
+def checked_language(name: str) -> Language:
+    """Return the language of that name.
+
+    Raises:
+        UnknownName: there is no such language.
+    """
+    for language in LANGUAGES:
+        if name == language:
+            return language
+    raise UnknownName("language", name, LANGUAGES)
+
+
+def _belongs(draft: Draft, split: Split) -> bool:
+    """Tell whether a draft may be drawn in a split: its keys lie there, and in each language some sentence does."""
+    return all(split_of(key) == split for key in draft.split_keys) and all(
+        any(split_of(goal_key(sentence)) == split for sentence in sentences) for sentences in draft.sentences.values()
+    )
+
+
+def wordings(clauses: Iterable[str], frames: Iterable[str] = ("{}.",), **words: str | int) -> tuple[str, ...]:
     """Put every clause into every frame, and fill in the words; the first letter becomes a capital.
 
     Args:

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from agent_eval.actions import Action, Direction, Key, LongPress, OpenApp, PressKey, Swipe, Tap, TypeText
 from agent_eval.agent import UiautomatorDevice
-from agent_eval.agent.prompt import MAX_ELEMENTS, MAX_VALUE, plain
+from agent_eval.agent.prompt import MAX_ELEMENTS, plain, shown_value
 from agent_eval.device_sim import Phone
 from agent_eval.device_sim.u2.device import SimDevice
 from agent_eval.types import ActionResult, Element, Observation
@@ -38,7 +38,7 @@ class Hand:
         """Return the screen, cut to what the prompt shows of it."""
         seen = self._device.observe()
         cut = [
-            replace(element, label=plain(element.label), value=plain(element.value, MAX_VALUE))
+            replace(element, label=plain(element.label), value=shown_value(element))
             for element in seen.elements[:MAX_ELEMENTS]
         ]
         return replace(seen, elements=tuple(cut))

@@ -6,18 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from agent_eval.tasks.oracle import (
-    Move,
-    View,
-    close_keyboard,
-    go_back,
-    open_app,
-    plain,
-    scroll_for,
-    tap,
-    type_into,
-    wish,
-)
+from agent_eval.tasks.moves import Move, close_keyboard, go_back, open_app, plain, scroll_for, tap, type_into, wish
+from agent_eval.tasks.view import View
 from agent_eval.types import Element, Snapshot
 
 CLOCK = "com.android.deskclock"

@@ -10,12 +10,14 @@ from collections.abc import Callable, Sequence
 from random import Random
 
 from agent_eval.actions import TaskComplete
-from agent_eval.tasks import clock_expert
-from agent_eval.tasks.clock_expert import CLOCK, Alarm, TimeOfDay, alarms_of
-from agent_eval.tasks.judge import Criteria, Writes, only
-from agent_eval.tasks.oracle import Move, Plan, View
-from agent_eval.tasks.repair import undo
+from agent_eval.tasks.families import clock_expert
+from agent_eval.tasks.families.clock_expert import CLOCK, Alarm, TimeOfDay, alarms_of
+from agent_eval.tasks.families.repair import undo
+from agent_eval.tasks.judge import Criteria, Goal, Writes, only
+from agent_eval.tasks.moves import Move
+from agent_eval.tasks.oracle import Plan
 from agent_eval.tasks.task import Draft, Template, wordings
+from agent_eval.tasks.view import View
 from agent_eval.types import Element, Scalar, Snapshot
 
 _FRAMES = ("{}.", "Please {}.", "On this phone, {}.", "I want you to {}.")
@@ -131,9 +133,9 @@ def _wanted_new(snapshot: Snapshot, old: frozenset[int], time: TimeOfDay) -> Ala
     return min(at_time, key=lambda alarm: (not alarm.enabled, alarm.id), default=None)
 
 
-def _create_goal(old: frozenset[int], time: TimeOfDay) -> Callable[[Snapshot], bool]:
-    def holds(snapshot: Snapshot) -> bool:
-        wanted = _wanted_new(snapshot, old, time)
+def _create_goal(old: frozenset[int], time: TimeOfDay) -> Goal:
+    def holds(_start: Snapshot, now: Snapshot) -> bool:
+        wanted = _wanted_new(now, old, time)
         return wanted is not None and wanted.enabled
 
     return holds
@@ -142,7 +144,7 @@ def _create_goal(old: frozenset[int], time: TimeOfDay) -> Callable[[Snapshot], b
 def _create_writes(old: frozenset[int], time: TimeOfDay) -> Writes:
     """Allow the one alarm that was asked for; a second one, at the same time or another, is a side effect."""
 
-    def allowed(end: Snapshot) -> tuple[str, ...]:
+    def allowed(_start: Snapshot, end: Snapshot) -> tuple[str, ...]:
         wanted = _wanted_new(end, old, time)
         return () if wanted is None else (f"clock/alarm/{wanted.id}/**",)
 
@@ -167,12 +169,11 @@ def _create_plan(old: frozenset[int], time: TimeOfDay) -> Plan:
 
 def _compose_create(rng: Random) -> Draft:
     time = draw_time(rng)
-    goal = rng.choice(wordings(_CREATE, _FRAMES, t=time.text))
     count = rng.randint(0, 3)
     alarms = _number(_draw_others(time, count, min(count, rng.randint(0, 1)), rng), rng)
     old = frozenset(alarm.id for alarm in alarms)
     return Draft(
-        goal=goal,
+        sentences={"en": wordings(_CREATE, _FRAMES, t=time.text)},
         parameters={"time": time.text},
         state=_alarm_state(alarms, rng),
         criteria=Criteria(goal=_create_goal(old, time), allowed=_create_writes(old, time), apps=(CLOCK,)),
@@ -208,7 +209,6 @@ def _switch_plan(number: int, wanted: bool, time: TimeOfDay) -> Plan:
 def _switch_task(*, already: bool) -> Callable[[Random], Draft]:
     def compose(rng: Random) -> Draft:
         time, wanted = draw_time(rng), rng.random() < 0.5
-        goal = rng.choice(wordings(_SWITCH[wanted], _FRAMES, t=time.text))
         others = _draw_others(time, rng.randint(1, 3), 1, rng)
         alarms = [
             Alarm(alarm.id, alarm.time, wanted if already else not wanted) if alarm.time == time else alarm
@@ -216,12 +216,12 @@ def _switch_task(*, already: bool) -> Callable[[Random], Draft]:
         ]
         number = next(alarm.id for alarm in alarms if alarm.time == time)
 
-        def holds(snapshot: Snapshot) -> bool:
-            alarm = _alarm(snapshot, number)
+        def holds(_start: Snapshot, now: Snapshot) -> bool:
+            alarm = _alarm(now, number)
             return alarm is not None and alarm.time == time and alarm.enabled is wanted
 
         return Draft(
-            goal=goal,
+            sentences={"en": wordings(_SWITCH[wanted], _FRAMES, t=time.text)},
             parameters={"time": time.text, "wanted": "on" if wanted else "off"},
             state=_alarm_state(alarms, rng),
             criteria=Criteria(goal=holds, allowed=only(f"clock/alarm/{number}/enabled"), apps=(CLOCK,)),
@@ -252,15 +252,14 @@ def _delete_plan(number: int, time: TimeOfDay) -> Plan:
 
 def _compose_delete(rng: Random) -> Draft:
     time = draw_time(rng)
-    goal = rng.choice(wordings(_DELETE, _FRAMES, t=time.text))
     alarms = _number([time, *_draw_others(time, rng.randint(2, 3), 2, rng)], rng)
     number = next(alarm.id for alarm in alarms if alarm.time == time)
     return Draft(
-        goal=goal,
+        sentences={"en": wordings(_DELETE, _FRAMES, t=time.text)},
         parameters={"time": time.text},
         state=_alarm_state(alarms, rng),
         criteria=Criteria(
-            goal=lambda snapshot: _alarm(snapshot, number) is None,
+            goal=lambda _start, now: _alarm(now, number) is None,
             allowed=only(f"clock/alarm/{number}/**"),
             apps=(CLOCK,),
         ),
@@ -275,14 +274,12 @@ ALARM_CREATE = Template(
     name="AlarmCreate",
     summary="add one alarm at a time, and nothing else",
     tier=2,
-    traits=(),
     compose=_compose_create,
 )
 ALARM_TOGGLE = Template(
     name="AlarmToggle",
     summary="turn one of several alarms on or off",
     tier=1,
-    traits=(),
     compose=_switch_task(already=False),
 )
 ALARM_ALREADY = Template(
@@ -299,3 +296,5 @@ ALARM_DELETE = Template(
     traits=("guard",),
     compose=_compose_delete,
 )
+
+TEMPLATES = (ALARM_CREATE, ALARM_TOGGLE, ALARM_ALREADY, ALARM_DELETE)

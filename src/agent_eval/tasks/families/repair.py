@@ -5,13 +5,12 @@ Not everything can be undone: a photo stays taken, and a deleted alarm comes bac
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-from agent_eval.tasks import clock_expert, settings_expert
-from agent_eval.tasks.oracle import Move, View
+from agent_eval.tasks.families import clock_expert, settings_expert
+from agent_eval.tasks.moves import Move, repairing
+from agent_eval.tasks.view import View
 
 
 def undo(view: View) -> Move | None:
     """Return the next move that undoes damage; None if there is none that can be undone."""
     move = settings_expert.undo(view) or clock_expert.undo(view)
-    return None if move is None else replace(move, repairs=True)
+    return None if move is None else repairing(move)

@@ -6,17 +6,18 @@ an agent that always taps fails the twin.
 
 from __future__ import annotations
 
-import re
-import unicodedata
 from collections.abc import Callable
 from random import Random
 
-from agent_eval.tasks import settings_expert
-from agent_eval.tasks.judge import Criteria, only
-from agent_eval.tasks.oracle import Move, Plan, View, complete, tap
-from agent_eval.tasks.repair import undo
-from agent_eval.tasks.settings_expert import SETTINGS, SYSTEM_UI, Spot, Toggle
-from agent_eval.tasks.task import Draft, Template, goal_key, wordings
+from agent_eval.tasks import answers
+from agent_eval.tasks.families import settings_expert
+from agent_eval.tasks.families.repair import undo
+from agent_eval.tasks.families.settings_expert import SETTINGS, SYSTEM_UI, Spot, Toggle
+from agent_eval.tasks.judge import Criteria, Goal, only
+from agent_eval.tasks.moves import Move, complete, tap
+from agent_eval.tasks.oracle import Plan
+from agent_eval.tasks.task import Draft, Template, wordings
+from agent_eval.tasks.view import View
 from agent_eval.types import Scalar, Snapshot
 
 BRIGHTEST = 255
@@ -89,24 +90,22 @@ def _toggle_task(
 
     def compose(rng: Random) -> Draft:
         wanted = rng.random() < 0.5
-        goal = rng.choice(toggle_sentences(thing, wanted))
         state = _world(rng)
         state[toggle.path] = wanted if already else not wanted
         if state["settings/airplane_mode_on"]:
             for radio in _RADIOS:
                 del state[radio]  # the phone switches them off, and remembers what they were
         return Draft(
-            goal=goal,
+            sentences={"en": toggle_sentences(thing, wanted)},
             parameters={"wanted": "on" if wanted else "off"},
             state=state,
             criteria=Criteria(
-                goal=lambda snapshot: snapshot.get(toggle.path) is wanted,
+                goal=lambda _start, now: now.get(toggle.path) is wanted,
                 allowed=only(toggle.path, *also_written),
                 apps=(SETTINGS,),
             ),
             plan=_toggle_plan(toggle, wanted),
             oracle_steps=steps - 1 if already else steps,
-            split_keys=(goal_key(goal),),
         )
 
     return compose
@@ -137,9 +136,9 @@ def brightness_sentences(wanted: str) -> tuple[str, ...]:
     )
 
 
-def _brightness_holds(wanted: str) -> Callable[[Snapshot], bool]:
-    def holds(snapshot: Snapshot) -> bool:
-        value = snapshot.get("settings/brightness")
+def _brightness_holds(wanted: str) -> Goal:
+    def holds(_start: Snapshot, now: Snapshot) -> bool:
+        value = now.get("settings/brightness")
         if not isinstance(value, int):
             return False
         return value <= BRIGHTNESS_TOLERANCE if wanted == "min" else value >= BRIGHTEST - BRIGHTNESS_TOLERANCE
@@ -152,7 +151,7 @@ def _brightness_plan(wanted: str) -> Plan:
 
     def plan(view: View) -> Move:
         slider = settings_expert.slider(view)
-        if view.package == SYSTEM_UI and slider is not None and not holds(view.now):
+        if view.package == SYSTEM_UI and slider is not None and not holds(view.start, view.now):
             return settings_expert.slide(slider, to_the_right=wanted == "max")
         repair = undo(view)
         if repair is not None:
@@ -162,16 +161,15 @@ def _brightness_plan(wanted: str) -> Plan:
         found = settings_expert.locate(view, settings_expert.BRIGHTNESS)
         if isinstance(found, Move):
             return found
-        return complete(found) if holds(view.now) else tap(found)
+        return complete(found) if holds(view.start, view.now) else tap(found)
 
     return plan
 
 
 def _compose_brightness(rng: Random) -> Draft:
     wanted = rng.choice(("min", "max"))
-    goal = rng.choice(brightness_sentences(wanted))
     return Draft(
-        goal=goal,
+        sentences={"en": brightness_sentences(wanted)},
         parameters={"wanted": wanted},
         state=_world(rng) | {"settings/brightness": rng.randint(60, 195)},
         criteria=Criteria(
@@ -179,7 +177,6 @@ def _compose_brightness(rng: Random) -> Draft:
         ),
         plan=_brightness_plan(wanted),
         oracle_steps=5,
-        split_keys=(goal_key(goal),),
     )
 
 
@@ -214,7 +211,6 @@ _INFO_QUESTIONS = {
     ),
 }
 _ANDROID_VERSIONS = ("11", "12", "13", "14", "15", "16")
-_NUMBER = re.compile(r"\d+(?:\.\d+)*")
 
 
 def info_sentences(wanted: str) -> tuple[str, ...]:
@@ -223,24 +219,6 @@ def info_sentences(wanted: str) -> tuple[str, ...]:
         sentence for name in _INFO_NAMES[wanted] for sentence in wordings(_INFO_CLAUSES, ("{}.", "Please {}."), x=name)
     )
     return (*asked, *_INFO_QUESTIONS[wanted])
-
-
-def names_number(answer: str, number: str) -> bool:
-    """Tell whether an answer names exactly one number, and the right one.
-
-    Width and case of the signs, words and signs around the number, a closing full stop, leading zeros and a fraction of
-    zero do not matter: ``15``, ``Android 15.`` and ``It is at 82 %`` are answers. An answer with two different numbers
-    is none, so that listing guesses does not pass.
-    """
-    found = {_bare(match) for match in _NUMBER.findall(unicodedata.normalize("NFKC", answer))}
-    return found == {_bare(number)}
-
-
-def _bare(number: str) -> str:
-    parts = [str(int(part)) for part in number.split(".")]
-    while len(parts) > 1 and parts[-1] == "0":
-        parts.pop()
-    return ".".join(parts)
 
 
 def _info_plan(wanted: str) -> Plan:
@@ -256,20 +234,18 @@ def _info_plan(wanted: str) -> Plan:
 
 def _compose_info(rng: Random) -> Draft:
     wanted = rng.choice(("android_version", "battery_level"))
-    goal = rng.choice(info_sentences(wanted))
     version = rng.choice(_ANDROID_VERSIONS)
     level = rng.randint(5, 100)
     right = version if wanted == "android_version" else str(level)
+    accepts = answers.number(right)
     return Draft(
-        goal=goal,
+        sentences={"en": info_sentences(wanted)},
         parameters={"asked": wanted, "answer": right},
         state=_world(rng) | {"about/android_version": version, "battery/level": level},
-        criteria=Criteria(
-            goal=None, allowed=only(), apps=(SETTINGS,), answer=lambda answer: names_number(answer, right)
-        ),
+        criteria=Criteria(goal=None, allowed=only(), apps=(SETTINGS,), answer=lambda _start, answer: accepts(answer)),
         plan=_info_plan(wanted),
         oracle_steps=5 if wanted == "android_version" else 1,
-        split_keys=(goal_key(goal), f"battery {level}") if wanted == "battery_level" else (goal_key(goal),),
+        split_keys=(f"battery {level}",) if wanted == "battery_level" else (),
     )
 
 
@@ -277,7 +253,6 @@ WIFI_SET = Template(
     name="WifiSet",
     summary="turn Wi-Fi on or off",
     tier=1,
-    traits=(),
     compose=_toggle_task(settings_expert.WIFI, "Wi-Fi", 4, already=False),
 )
 WIFI_SET_ALREADY = Template(
@@ -291,7 +266,6 @@ BLUETOOTH_SET = Template(
     name="BluetoothSet",
     summary="turn Bluetooth on or off",
     tier=1,
-    traits=(),
     compose=_toggle_task(settings_expert.BLUETOOTH, "Bluetooth", 4, already=False),
 )
 BLUETOOTH_SET_ALREADY = Template(
@@ -305,21 +279,18 @@ AIRPLANE_SET = Template(
     name="AirplaneSet",
     summary="turn airplane mode on or off; the radios may follow",
     tier=1,
-    traits=(),
     compose=_toggle_task(settings_expert.AIRPLANE, "airplane mode", 3, already=False, also_written=_RADIOS),
 )
 DARK_THEME_SET = Template(
     name="DarkThemeSet",
     summary="turn the dark theme on or off",
     tier=1,
-    traits=(),
     compose=_toggle_task(settings_expert.DARK_THEME, "the dark theme", 4, already=False),
 )
 BRIGHTNESS_SET = Template(
     name="BrightnessSet",
     summary="set the brightness to its minimum or maximum",
     tier=2,
-    traits=(),
     compose=_compose_brightness,
 )
 DEVICE_INFO = Template(
@@ -328,4 +299,15 @@ DEVICE_INFO = Template(
     tier=2,
     traits=("answer",),
     compose=_compose_info,
+)
+
+TEMPLATES = (
+    WIFI_SET,
+    WIFI_SET_ALREADY,
+    BLUETOOTH_SET,
+    BLUETOOTH_SET_ALREADY,
+    AIRPLANE_SET,
+    DARK_THEME_SET,
+    BRIGHTNESS_SET,
+    DEVICE_INFO,
 )

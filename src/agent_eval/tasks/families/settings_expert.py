@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from agent_eval.actions import Swipe
-from agent_eval.tasks.oracle import Move, View, go_back, open_app, plain, scroll_for, shown, tap
+from agent_eval.tasks.moves import Move, go_back, open_app, plain, scroll_for, shown, tap
+from agent_eval.tasks.view import View
 from agent_eval.types import Element, Scalar
 
 SETTINGS = "com.android.settings"

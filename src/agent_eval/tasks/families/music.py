@@ -1,0 +1,7 @@
+"""What is asked of Music."""
+
+from __future__ import annotations
+
+from agent_eval.tasks.task import Template
+
+TEMPLATES: tuple[Template, ...] = ()
