@@ -21,21 +21,24 @@ CORE = {
     "outcome": {"types", "errors"},
     "records": {"types", "actions", "outcome", "errors"},
     "contracts": {"types", "actions", "outcome", "records", "errors"},
+    "taxonomy": {"outcome", "errors"},
     "conditions": {"contracts", "types", "errors"},
     "episode": {"contracts", "records", "types", "actions", "outcome", "errors"},
     "matrix": {"episode", "contracts", "records", "types", "outcome", "errors"},
     "replay": {"contracts", "records", "types", "actions", "outcome", "errors"},
 }
 """What each module of the core may import of this project."""
-COMPOSERS = {"cli", "wiring", "demonstrations", "training", "__main__"}
+COMPOSERS = {"cli", "wiring", "demonstrations", "gates", "training", "__main__"}
 """Modules that join packages; nothing else imports them."""
+DRAWING = {("reports", "layout"), ("reports", "tables"), ("reports", "explained")}
+"""Modules that draw what others compute."""
 HEAVY: dict[str, Callable[[tuple[str, ...]], bool]] = {
     "torch": lambda place: place[0] == "spark_backend",
     "tokenizers": lambda place: place[0] == "spark_backend" or place == ("training",),
     "vllm": lambda place: place[0] == "spark_backend" and place[-1].startswith("vllm_"),
     "uiautomator2": lambda place: place in {("agent", "device"), ("device_sim", "u2", "device")},
     "adbutils": lambda place: place in {("agent", "device"), ("agent", "adb"), ("device_sim", "u2", "device")},
-    "rich": lambda place: place in {("cli",), ("reports", "tables")},
+    "rich": lambda place: place == ("cli",) or place in DRAWING,
 }
 """Library to the places that may import it."""
 

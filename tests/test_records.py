@@ -13,6 +13,9 @@ from agent_eval.records import EPISODES_NAME, EpisodeRecord, RunConfiguration, R
 from agent_eval.types import Change, MachineProbe
 from tests.fakes import TIMING
 
+NEW_CONFIGURATION = ("task_versions", "language", "max_episode_tokens", "scripts")
+"""Fields of a configuration that runs of schema version 1 lack."""
+
 
 def configuration(**changes: object) -> RunConfiguration:
     values: dict[str, object] = {
@@ -167,6 +170,24 @@ def test_looking_whether_a_folder_will_do_writes_nothing(tmp_path: Path, place: 
 def test_a_folder_without_a_run_is_named(tmp_path: Path) -> None:
     with pytest.raises(RunFolderError, match="no run in"):
         RunFolder.open(tmp_path)
+
+
+def test_a_run_of_before_tasks_had_versions_is_still_read(tmp_path: Path) -> None:
+    run = RunFolder.create_or_resume(tmp_path / "run", manifest())
+    with run.sink() as sink:
+        sink.append(record())
+    for file in (run.path / "manifest.json", run.path / "episodes.jsonl"):
+        old = json.loads(file.read_text("utf-8"))
+        old["schema_version"] = 1
+        for part, added in ((old, ("agents", "task_version")), (old.get("configuration", {}), NEW_CONFIGURATION)):
+            for name in added:
+                part.pop(name, None)
+        for step in old.get("steps", ()):
+            del step["changes"], step["in_task_app"]
+        file.write_text(json.dumps(old) + "\n", encoding="utf-8")
+    again = RunFolder.open(run.path)
+    (read,) = again.episodes()
+    assert (read.task_version, read.steps[0].changes, again.manifest.agents) == (1, None, ())
 
 
 @pytest.mark.parametrize(

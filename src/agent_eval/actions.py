@@ -40,7 +40,10 @@ class TypeText(Tool):
     """Replace the text of an input field."""
 
     name: ClassVar[str] = "type_text"
-    index: Index
+    index: Annotated[
+        Annotated[StrictInt, Field(ge=0)] | None,
+        Field(description="number of the field; without it, the field that has the focus"),
+    ] = None
     text: Annotated[StrictStr, Field(description="the whole new text of the field")]
 
 

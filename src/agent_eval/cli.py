@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from agent_eval.types import Priority
     from agent_eval.wiring import RunOptions
 
+_LANGUAGES = ("en", "de", "zh")
 _PRIORITIES = ("speed", "fidelity", "agentic")
 
 
@@ -62,34 +63,39 @@ def _run(options: argparse.Namespace) -> int:
     from agent_eval.records import RunFolder
     from agent_eval.types import Sampling
 
-    tasks = wiring.find_tasks(_names(options.tasks, "--tasks"))
-    chosen = _run_options(options, tasks)
-    folder = wiring.find_checkpoint(chosen.model)
-    instances = draw_instances(tasks, chosen.instances, chosen.seed)
-    wiring.check_device(chosen, instances)
-    configuration = wiring.configuration_of(chosen, folder, instances)
+    tasks, instances = wiring.find_tasks(_names(options.tasks, "--tasks"))
+    chosen = _run_options(options, tasks, options.instances or instances)
+    models = wiring.models_among(chosen.builds)
+    folder = wiring.find_checkpoint(chosen.model) if models else None
+    drawn = draw_instances(tasks, chosen.instances, chosen.seed, chosen.language)
+    wiring.check_device(chosen, drawn)
+    configuration = wiring.configuration_of(chosen, folder, drawn)
     out = Path(options.out) if options.out else wiring.default_run_folder(configuration)
-    stale = wiring.stale_reason(folder, configuration.prompt_digest)
+    stale = wiring.stale_reason(folder, configuration.prompt_digest) if folder else ""
     if stale:
         _tell(f"warning: the model {chosen.model!r} does not fit this version: {stale}")
         _tell("hint: `agent-eval train` makes one that does")
     manifest = wiring.manifest_of(configuration, folder)
     RunFolder.check(out, manifest)
-    models = {build: wiring.open_model(folder, build, thinking=chosen.thinking) for build in chosen.builds}
+    loaded = {build: wiring.open_model(folder, build, thinking=chosen.thinking) for build in models if folder}
     run = RunFolder.create_or_resume(out, manifest)
     sampling = Sampling(seed=chosen.seed, max_tokens=chosen.max_tokens)
-    units, recorded = list(work_units(chosen.builds, instances)), run.episodes()
+    units, recorded = list(work_units(chosen.builds, drawn)), run.episodes()
     _tell(f"run folder: {out} ({len({r.episode for r in recorded})} of {len(units)} episodes recorded before)")
-    limits = EpisodeLimits(chosen.stop_on_loop, chosen.max_episode_s)
+    limits = EpisodeLimits(chosen.stop_on_loop, chosen.max_episode_s, chosen.max_episode_tokens)
     with wiring.open_device(chosen.device, chosen.conditions, chosen.adb_port) as (device, phone):
 
         def place(build: str) -> wiring.Place:
-            return wiring.Place(wiring.open_policy(models[build], sampling), device, phone)
+            if build not in loaded:
+                return wiring.Place(wiring.open_agent(build, phone, chosen.seed), device, phone)
+            policy = wiring.open_policy(loaded[build], sampling)
+            return wiring.Place(lambda _instance: policy, device, phone)
 
         with run.sink() as sink, _Progress(units, recorded) as progress:
             run_matrix(units, recorded, place, sink, limits, progress.record)
     _print_report(run)
-    _print_recommendation(run, "agentic")
+    if models:
+        _print_recommendation(run, "agentic")
     return 0
 
 
@@ -99,7 +105,13 @@ def _report(options: argparse.Namespace) -> int:
 
 
 def _recommend(options: argparse.Namespace) -> int:
-    _print_recommendation(_open_run(options.run), options.priority)
+    run = _open_run(options.run)
+    if set(run.manifest.configuration.builds) <= set(run.manifest.agents):
+        raise OperatorError(
+            f"the run {options.run!r} has no build of a model; it has {', '.join(run.manifest.agents)}",
+            hint="recommend from a run such as `agent-eval run --builds bf16,w4a16,w4a8`",
+        )
+    _print_recommendation(run, options.priority)
     return 0
 
 
@@ -166,27 +178,48 @@ def _tasks(options: argparse.Namespace) -> int:
     return 0
 
 
+def _check_suite(options: argparse.Namespace) -> int:
+    from rich.table import Table
+
+    from agent_eval import wiring
+    from agent_eval.gates import GATES, check_suite
+    from agent_eval.reports.layout import visible
+    from agent_eval.tasks import find_task
+
+    tasks = [find_task(task.name) for task in wiring.find_tasks(_names(options.tasks, "--tasks")).tasks]
+    began = time.monotonic()
+    table = Table("gate", box=None, pad_edge=False)
+    for column in ("tried", "failed"):
+        table.add_column(column, justify="right")
+    table.add_column("what must be so")
+    failed: list[str] = []
+    for place, (gate, found) in enumerate(check_suite(tasks, range(options.seed, options.seed + options.instances)), 1):
+        wrong = len(found.problems)
+        verdict = "passed" if wrong == 0 else f"{wrong} of {found.tried} FAILED"
+        _tell(f"gate {place:2d}/{len(GATES)}  {gate.name:16} {verdict}  ({time.monotonic() - began:.0f} s)")
+        note = f" ({found.note})" if found.note else ""
+        table.add_row(gate.name, str(found.tried), str(wrong) if wrong else ".", gate.claim + note)
+        failed += [f"{gate.name}: {visible(problem)}" for problem in found.problems]
+    console = _console()
+    console.print(f"{len(tasks)} tasks, {options.instances} instances each, from seed {options.seed}")
+    console.print(table)
+    for line in failed:
+        console.print(line, markup=False, style="red")
+    console.print("every gate passed" if not failed else f"{len(failed)} checks failed")
+    return 1 if failed else 0
+
+
 def _replay(options: argparse.Namespace) -> int:
     from agent_eval import wiring
     from agent_eval.conditions import Conditions
-    from agent_eval.errors import UnknownName
     from agent_eval.replay import replay_episode
-    from agent_eval.tasks import TASKS
+    from agent_eval.tasks import find_task
 
     run = _open_run(options.run)
-    records = {record.episode: record for record in run.episodes()}
-    record = records.get(options.episode)
-    if record is None:
-        example = f", such as {next(iter(records))}" if records else ""
-        raise OperatorError(
-            f"unknown episode {options.episode!r}: the run has {len(records)} others",
-            hint=f"an episode is BUILD/TASK/SEED{example}",
-        )
-    if record.task not in TASKS:
-        raise UnknownName("task", record.task, TASKS, hint="the run was recorded with tasks that are not here")
-    instance = TASKS[record.task].draw(record.seed)
-    _require_same_instance(record, instance)
+    record = _episode(run, options.episode)
     configuration = run.manifest.configuration
+    instance = find_task(record.task).draw(record.seed, language=configuration.language)
+    _require_same_instance(record, instance)
     if configuration.device not in wiring.SIMULATED:
         raise OperatorError(
             f"{record.episode} was played on the phone {configuration.device!r}, whose state nobody can bring back",
@@ -224,10 +257,15 @@ def command_line() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
 
     run = _command(commands, "run", _run, "let builds attempt tasks; repeat the command to resume")
-    builds = "comma-separated; the reference is bf16, or the first without it (default: %(default)s)"
+    builds = (
+        "comma-separated builds of the model, or reference agents: oracle, null, random, scripted:FILE; "
+        "the reference is bf16, or the first without it (default: %(default)s)"
+    )
     run.add_argument("--builds", default="bf16,w4a16,w4a8", help=builds)
     run.add_argument("--tasks", default="default", help="comma-separated tasks, or a suite (default: %(default)s)")
-    run.add_argument("--instances", type=_positive, default=5, help="instances per task (default: %(default)s)")
+    run.add_argument("--instances", type=_positive, help="instances per task (default: the suite's, otherwise 2)")
+    languages = "language of the goals: en, or de or zh where a task is worded in it (default: %(default)s)"
+    run.add_argument("--language", choices=_LANGUAGES, default="en", help=languages)
     run.add_argument("--model", default="nano", help="nano, or a checkpoint folder (default: %(default)s)")
     run.add_argument("--out", help="run folder (default: runs/MODEL-DIGEST, the same for the same configuration)")
     run.add_argument("--seed", type=_natural, default=0, help="first instance seed (default: %(default)s)")
@@ -236,6 +274,8 @@ def command_line() -> argparse.ArgumentParser:
     run.add_argument("--faults", default="", help="comma-separated faults of the simulated phones (default: none)")
     run.add_argument("--max-tokens", type=_positive, default=256, help="most tokens of one reply (default: 256)")
     run.add_argument("--max-seconds", type=_seconds, help="wall-clock limit of an episode; makes runs irreproducible")
+    tokens = "most tokens of all replies of an episode (default: no limit)"
+    run.add_argument("--max-episode-tokens", type=_positive, metavar="N", help=tokens)
     run.add_argument("--stop-on-loop", action="store_true", help="end an episode when it loops, not only flag it")
     run.add_argument("--no-thinking", action="store_true", help="open replies after the thinking part")
 
@@ -263,6 +303,11 @@ def command_line() -> argparse.ArgumentParser:
 
     _command(commands, "tasks", _tasks, "list the tasks and suites")
 
+    check = _command(commands, "check-suite", _check_suite, "show that the tasks and their judge can be trusted")
+    check.add_argument("--tasks", default="default", help="comma-separated tasks, or a suite (default: %(default)s)")
+    check.add_argument("--instances", type=_positive, default=2, help="instances per task (default: %(default)s)")
+    check.add_argument("--seed", type=_natural, default=0, help="first instance seed (default: %(default)s)")
+
     replay = _command(commands, "replay", _replay, "play a recorded episode again and compare the phone's states")
     replay.add_argument("run", metavar="RUN", help="run folder")
     replay.add_argument("episode", metavar="EPISODE", help="BUILD/TASK/SEED, such as w4a8/WifiSet/0")
@@ -270,7 +315,7 @@ def command_line() -> argparse.ArgumentParser:
     train = _command(commands, "train", _train, "train the embedded model on this project's phone")
     train.add_argument("--out", metavar="FOLDER", required=True, help="checkpoint folder to write")
     train.add_argument("--seed", type=_natural, default=0, help="seed of weights and data (default: %(default)s)")
-    train.add_argument("--steps", type=_positive, default=2800, help="optimisation steps (default: %(default)s)")
+    train.add_argument("--steps", type=_positive, default=2200, help="optimisation steps (default: %(default)s)")
     return parser
 
 
@@ -285,20 +330,22 @@ def _command(
     return command
 
 
-def _run_options(options: argparse.Namespace, tasks: Sequence[Task]) -> RunOptions:
+def _run_options(options: argparse.Namespace, tasks: Sequence[Task], instances: int) -> RunOptions:
     from agent_eval import wiring
     from agent_eval.conditions import Conditions
 
     return wiring.RunOptions(
         builds=wiring.check_builds(_names(options.builds, "--builds")),
         tasks=tuple(task.name for task in tasks),
-        instances=options.instances,
+        instances=instances,
         seed=options.seed,
         model=options.model,
         max_tokens=options.max_tokens,
         thinking=not options.no_thinking,
         stop_on_loop=options.stop_on_loop,
         max_episode_s=options.max_seconds,
+        max_episode_tokens=options.max_episode_tokens,
+        language=options.language,
         device=options.device,
         conditions=Conditions(options.skin, _faults(options.faults)),
         adb_port=_adb_port(),
@@ -369,7 +416,25 @@ def _open_run(path: str) -> RunFolder:
     return RunFolder.open(Path(path))
 
 
+def _episode(run: RunFolder, name: str) -> EpisodeRecord:
+    records = {record.episode: record for record in run.episodes()}
+    record = records.get(name)
+    if record is None:
+        example = f", such as {next(iter(records))}" if records else ""
+        raise OperatorError(
+            f"unknown episode {name!r}: the run has {len(records)} others",
+            hint=f"an episode is BUILD/TASK/SEED{example}",
+        )
+    return record
+
+
 def _require_same_instance(record: EpisodeRecord, instance: Instance) -> None:
+    if record.task_version != instance.version:
+        raise OperatorError(
+            f"{record.episode} was recorded with version {record.task_version} of the task; this is version "
+            f"{instance.version}",
+            hint="replay with the version of agent-eval that the run's manifest names",
+        )
     if (record.goal, record.parameters) != (instance.goal, dict(instance.parameters)):
         raise OperatorError(
             f"{record.episode} was recorded with the goal {record.goal!r}; this version draws {instance.goal!r}",

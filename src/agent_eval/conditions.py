@@ -19,6 +19,8 @@ SKINS: Mapping[str, Skin] = {
     "chinese": Skin(locale="zh"),
     "large-text": Skin(font_scale=1.3),
     "small-screen": Skin(density=400),
+    "wlan": Skin(wording="wlan"),
+    "reordered": Skin(row_order=7),
     "vendor": Skin(wording="wlan", row_order=7),
 }
 """Skins with a name; ``random`` draws one for each phone from its seed."""

@@ -163,6 +163,8 @@ class TraceStep:
     """Foreground package after the step; empty when unknown."""
     scrolled: bool = False
     """The step was a swipe that changed what is visible."""
+    outline: str = ""
+    """Outline of the page that the decision was made on: the screen without what comes and goes by itself."""
 
 
 @dataclass(frozen=True)

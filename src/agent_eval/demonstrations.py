@@ -26,30 +26,24 @@ from agent_eval.actions import (
 from agent_eval.agent.device import APPS
 from agent_eval.agent.policy import Conversation
 from agent_eval.agent.prompt import plain
-from agent_eval.contracts import Device, Instance, PhoneControl, Policy
+from agent_eval.contracts import Device, Instance, PhoneControl, Policy, Task
 from agent_eval.tasks import TASKS
 from agent_eval.tasks.families.clock import time_key
 from agent_eval.tasks.families.clock_expert import TimeOfDay
 from agent_eval.tasks.split import split_of
 from agent_eval.types import Bounds, Element, Message, Observation
 
-WEIGHTS = {
-    "AirplaneSet": 1.0,
-    "AlarmAlready": 1.0,
-    "AlarmCreate": 2.5,
-    "AlarmDelete": 1.5,
-    "AlarmToggle": 1.5,
-    "BluetoothSet": 1.0,
-    "BluetoothSetAlready": 1.0,
-    "BrightnessSet": 1.0,
-    "DarkThemeSet": 1.0,
-    "DeviceInfo": 1.5,
-    "WifiSet": 1.0,
-    "WifiSetAlready": 1.0,
-}
-"""Share of each task in the demonstrations; long ones and those with many values need more."""
+_TIER_WEIGHTS = {1: 1.0, 2: 1.0, 3: 0.6}
+"""Share of a task in the demonstrations by its tier; a long one teaches more decisions an episode."""
+_HARDER = {"AlarmCreate": 2.5, "AlarmDelete": 1.5, "AlarmToggle": 2.0, "AlarmAlready": 1.5, "DeviceInfo": 1.5}
+"""The same for tasks that need more than others of their length: many values, or a choice between many look-alikes."""
 
 _NO_BOUNDS = Bounds(0, 0, 0, 0)
+
+
+def weight_of(task: Task) -> float:
+    """Return the share of a task in the demonstrations, against one of 1."""
+    return _HARDER.get(task.name, _TIER_WEIGHTS[task.tier])
 
 
 @dataclass(frozen=True)
@@ -136,10 +130,11 @@ def demonstrations(
     seeds: Iterable[int], device: Device, phone: PhoneControl, noise: Noise, actor: Policy | None = None
 ) -> Iterator[Demonstration]:
     """Yield one demonstration per seed, tasks drawn by weight, all of the training split."""
-    names = sorted(WEIGHTS)
+    names = sorted(TASKS)
+    weights = [weight_of(TASKS[name]) for name in names]
     for seed in seeds:
         rng = random.Random(f"demonstration/{seed}")
-        task = TASKS[rng.choices(names, [WEIGHTS[name] for name in names])[0]]
+        task = TASKS[rng.choices(names, weights)[0]]
         yield play(task.draw(seed, "training"), device, phone, noise, rng, actor)
 
 

@@ -145,7 +145,8 @@ def _trace_step(
         before=before,
         after=after,
         package=next_observation.package,
-        scrolled=swiped and next_observation.signature != observation.signature,
+        scrolled=swiped and next_observation.outline != observation.outline,
+        outline=observation.outline,
     )
 
 

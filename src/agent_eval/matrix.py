@@ -36,8 +36,9 @@ class WorkUnit:
 class Station(Protocol):
     """Where episodes of one build are played."""
 
-    @property
-    def policy(self) -> Policy: ...
+    def policy(self, instance: Instance) -> Policy:
+        """Return who plays an instance; a model plays all of them."""
+        ...
 
     @property
     def device(self) -> Device: ...
@@ -46,9 +47,9 @@ class Station(Protocol):
     def phone(self) -> PhoneControl: ...
 
 
-def draw_instances(tasks: Sequence[Task], count: int, seed: int) -> tuple[Instance, ...]:
+def draw_instances(tasks: Sequence[Task], count: int, seed: int, language: str = "en") -> tuple[Instance, ...]:
     """Draw ``count`` instances of each task and shuffle them by the seed, fixed before the run begins."""
-    instances = [task.draw(seed + offset) for offset in range(count) for task in tasks]
+    instances = [task.draw(seed + offset, language=language) for offset in range(count) for task in tasks]
     random.Random(f"order/{seed}").shuffle(instances)
     return tuple(instances)
 
@@ -91,7 +92,7 @@ def run_matrix(
         first = before.attempt + 1 if before is not None else 0
         for attempt in range(first, max(ATTEMPTS, first + 1)):
             key = EpisodeKey(unit.build, unit.block, attempt)
-            record = run_episode(unit.instance, place.policy, place.device, place.phone, key, limits)
+            record = run_episode(unit.instance, place.policy(unit.instance), place.device, place.phone, key, limits)
             sink.append(record)
             on_record(record)
             if record.outcome.label != "harness_error":

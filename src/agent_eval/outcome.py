@@ -67,6 +67,8 @@ class SubGoal:
     """How many actions took the phone from a state with it to one without."""
     final: bool
     """It held at the end."""
+    reversed_at: tuple[int, ...] = ()
+    """Steps, from 0, of the reversals; empty in records of before they were noted."""
 
 
 @dataclass(frozen=True)
@@ -104,6 +106,13 @@ class Facts:
     """What a person who had done the task would declare: ``infeasible`` for one that this phone cannot do."""
     sub_goals: tuple[SubGoal, ...] = ()
     """The parts of a compound goal; empty for a goal of one part."""
+    reversed_at: tuple[int, ...] = ()
+    """Steps, from 0, of the reversals; empty in records of before they were noted."""
+
+    @property
+    def by_declaration(self) -> bool:
+        """Only the declaration decides: the task cannot be done, or asks for an answer and no goal was ever seen."""
+        return self.right_ending == "infeasible" or (self.answer_ok is not None and self.first_reach is None)
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,9 @@ from agent_eval.errors import RunFolderError
 from agent_eval.outcome import Outcome
 from agent_eval.types import Change, FiredFault, MachineProbe, Timing
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
+"""Of what is written. 2 added to 1: task versions, what each step changed, sub-goals, reference agents, scripts."""
+READABLE_VERSIONS = (1, 2)
 MANIFEST_NAME = "manifest.json"
 EPISODES_NAME = "episodes.jsonl"
 
@@ -48,10 +50,10 @@ class StepRecord(_Record):
     """The goal held after this step."""
     package: str
     """App in front after this step."""
-    in_task_app: bool = False
-    """It is one of the apps in which the task is done."""
-    changes: tuple[Change, ...] = ()
-    """What this step changed of the phone's persisted state."""
+    in_task_app: bool | None = None
+    """It is one of the apps in which the task is done; None in records of before this was noted."""
+    changes: tuple[Change, ...] | None = None
+    """What changed of the phone's persisted state during this step; None in records of before this was noted."""
     snapshot: str
     """Digest of the phone after this step; a replay must reach it again."""
     tokens: int
@@ -63,7 +65,7 @@ class StepRecord(_Record):
 class EpisodeRecord(_Record):
     """One build's attempt at one instance."""
 
-    schema_version: Literal[1] = 1
+    schema_version: Literal[1, 2] = 2
     episode: str
     """``build/task/seed``: unique in a run."""
     block: int
@@ -114,6 +116,8 @@ class RunConfiguration(_Record):
     """SHA-256 over config, weights, tokenizer and template of the checkpoint."""
     device: str
     """``sim``, ``tcp``, or the serial of a phone."""
+    scripts: dict[str, str] = {}
+    """Per build that follows a script: SHA-256 over its file."""
     skin: str = "default"
     """Name of the phones' skin, or ``random``."""
     faults: tuple[str, ...] = ()
@@ -135,12 +139,14 @@ class RunConfiguration(_Record):
 class RunManifest(_Record):
     """Where a run's records come from."""
 
-    schema_version: Literal[1] = 1
+    schema_version: Literal[1, 2] = 2
     configuration: RunConfiguration
     model_kind: str
     """``embedded``, ``published`` or ``synthetic``."""
     build_notes: dict[str, str]
     """Per build: what is quantised, how, and which kernel serves it."""
+    agents: tuple[str, ...] = ()
+    """Builds that are reference agents: no model, and nothing that could be shipped."""
     versions: dict[str, str]
     """Python, torch and this package, with the source revision where it is known."""
     machine: MachineProbe
@@ -211,9 +217,10 @@ class RunFolder:
                 f"cannot read {str(file)!r}: {error}", hint="restore the file or start a new run"
             ) from error
         version = data.get("schema_version") if isinstance(data, dict) else None
-        if version != SCHEMA_VERSION:
+        if version not in READABLE_VERSIONS:
             raise RunFolderError(
-                f"{str(file)!r} has schema_version {version!r}; this program reads version {SCHEMA_VERSION}",
+                f"{str(file)!r} has schema_version {version!r}; this program reads "
+                f"{' and '.join(map(str, READABLE_VERSIONS))}",
                 hint="is this the folder of another program? otherwise use the version of agent-eval that wrote it",
             )
         try:

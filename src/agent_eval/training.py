@@ -29,12 +29,12 @@ from agent_eval.types import Message, Sampling
 if TYPE_CHECKING:
     from agent_eval.spark_backend.nano.trainer import Trainer
 
-VOCABULARY = 1280
+VOCABULARY = 1920
 CHUNK = 32
 """Episodes made at a time."""
 DRILL_EVERY = 5
 """Once episodes are learned from, one drill comes with so many of them."""
-_MAX_SAMPLE_TOKENS = 1400
+_MAX_SAMPLE_TOKENS = 2600
 """Longer conversations are cut; they are the ones in which wrong moves used up the budget."""
 _AHEAD = 4
 """Chunks being made while the ones before are learned from."""
@@ -52,19 +52,19 @@ class TrainingPlan:
     """What a training run consists of; the same plan gives the same weights on one machine."""
 
     seed: int = 0
-    steps: int = 2800
+    steps: int = 2200
     drill_share: float = 0.04
     """Share of the steps, at the start, on lookup drills only; before episodes come in."""
     noise: Noise = field(default=Noise(episodes=0.6, moves=0.15))
-    rollout_at: tuple[float, ...] = (0.5, 0.6, 0.7, 0.8, 0.9)
+    rollout_at: tuple[float, ...] = (0.5, 0.65, 0.8)
     """Shares of the steps at which the model plays and the oracle labels what it did (DAgger: Ross et al., 2011)."""
-    rollouts: int = 120
+    rollouts: int = 100
     """Episodes played each time."""
     vocabulary_episodes: int = 384
     """Episodes whose texts the tokenizer is trained on."""
     validation_episodes: int = 128
     """Episodes of unseen seeds on which token accuracy is measured."""
-    scored_instances: int = 8
+    scored_instances: int = 4
     """Instances of each task, of the evaluation split, that the finished model plays for the manifest."""
 
 

@@ -6,6 +6,7 @@ import functools
 import hashlib
 import json
 import random
+import re
 from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -168,16 +169,22 @@ class Bounds(NamedTuple):
         return (self.left + self.right) // 2, (self.top + self.bottom) // 2
 
 
+NO_NUMBER = -1
+"""Index of an element that is on the page and cannot be touched."""
+
+
 @dataclass(frozen=True)
 class Element:
     """One thing on the screen that an agent may name by its number."""
 
     index: int
+    """Its number, from 0; ``NO_NUMBER`` where it cannot be named."""
     role: str
     """Short word for the kind of widget: button, switch, row, field, text, slider, tab, radio, checkbox, image."""
     label: str
     """Its own text, else its description, else the texts that it groups, joined; as the screen has them."""
     bounds: Bounds
+    """What of it can be touched: its middle is where a finger meets it."""
     states: tuple[str, ...] = ()
     """Words such as on, off, selected, focused, disabled; in the order shown."""
     value: str = ""
@@ -194,12 +201,38 @@ class Observation:
     package: str = ""
     keyboard_open: bool = False
     scrollable: bool = False
+    alerts: int = 0
+    """How many of the elements, the first ones, belong to notifications that lie over the page."""
+    behind: tuple[Element, ...] = ()
+    """What is on the page but lies under the keyboard, a notification or another element, and takes no tap.
+
+    It has no number.
+    """
 
     @property
     def signature(self) -> str:
         """Digest of app, roles, labels, states and values, without coordinates: equal screens have one signature."""
         rows = [[e.role, e.label, e.states, e.value] for e in self.elements]
         return _digest([self.package or self.app, self.keyboard_open, rows])
+
+    @property
+    def outline(self) -> str:
+        """Digest of the page alone: without what comes and goes by itself, in equal terms for every moment.
+
+        Notifications over the page are left out, what they cover is not, and texts that are only a time of day or a
+        running time count as one text.
+        """
+        rows = [[e.role, _steady(e), e.states, e.value] for e in (*self.elements[self.alerts :], *self.behind)]
+        return _digest([self.package or self.app, self.keyboard_open, sorted(rows)])
+
+
+_RUNNING = re.compile(r"(上午|下午)?-?\d{1,3}:\d{2}(:\d{2})?([.,]\d+)?(\s*[AaPp]\.?[Mm]\.?)?")
+"""A time of day or a running time, such as ``9:41 AM`` or ``00:03.27``."""
+
+
+def _steady(element: Element) -> str:
+    """Return the label of an element; of a text that tells only the time, a sign for all such texts."""
+    return ":" if element.role == "text" and _RUNNING.fullmatch(element.label) else element.label
 
 
 ResultStatus = Literal["done", "rejected"]

@@ -8,11 +8,11 @@ import hashlib
 import json
 import platform
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from agent_eval import __version__
 from agent_eval.conditions import ConditionedPhone, Conditions
@@ -29,6 +29,9 @@ EMBEDDED = {"nano": Path(__file__).parent / "spark_backend" / "nano" / "checkpoi
 
 ADB_PORT = 5037
 """Where an adb server listens unless ``ANDROID_ADB_SERVER_PORT`` says otherwise."""
+
+DEFAULT_INSTANCES = 2
+"""Instances of each task that is named by itself."""
 
 SIMULATED = ("sim", "tcp")
 """Devices that need nothing besides this program; any other name is the serial of a phone."""
@@ -50,6 +53,8 @@ class RunOptions:
     thinking: bool
     stop_on_loop: bool
     max_episode_s: float | None
+    max_episode_tokens: int | None = None
+    language: str = "en"
     device: str = "sim"
     """``sim``, ``tcp``, or the serial of a phone."""
     conditions: Conditions = field(default_factory=Conditions)
@@ -61,22 +66,46 @@ class RunOptions:
 class Place:
     """Where the episodes of one build are played."""
 
-    policy: Policy
+    policy: Callable[[Instance], Policy]
     device: Device
     phone: PhoneControl
 
 
-def find_tasks(names: Sequence[str]) -> tuple[Task, ...]:
-    """Return the tasks of the given names, or of a suite if the only name is one.
+SCRIPTED = "scripted:"
+"""Begins the name of a build that follows a script; the rest is the path of its file."""
+
+AGENTS = {
+    "oracle": "no model: an expert that sees the phone's state",
+    "null": "no model: declares at once, whatever is asked",
+    "random": "no model: any valid call, one in ten a declaration",
+    SCRIPTED: "no model: follows the script in a file",
+}
+"""Builds that are no model but a reference agent, by name, with what they are."""
+
+NO_MODEL = "none"
+"""Model of a run that has reference agents only."""
+
+
+class ChosenTasks(NamedTuple):
+    """What a run is to play."""
+
+    tasks: tuple[Task, ...]
+    instances: int
+    """Instances of each, unless a command says otherwise."""
+
+
+def find_tasks(names: Sequence[str]) -> ChosenTasks:
+    """Return the tasks of the given names, or of a suite if the only name is one, and how many instances of each.
 
     Raises:
         UnknownName: no such task or suite.
     """
     from agent_eval.tasks import SUITES, find_task
 
-    if len(names) == 1 and names[0] in SUITES:
-        names = SUITES[names[0]].tasks
-    return tuple(find_task(name) for name in dict.fromkeys(names))
+    suite = SUITES.get(names[0]) if len(names) == 1 else None
+    if suite is None:
+        return ChosenTasks(tuple(find_task(name) for name in dict.fromkeys(names)), DEFAULT_INSTANCES)
+    return ChosenTasks(tuple(find_task(name) for name in suite.tasks), suite.instances)
 
 
 def check_builds(names: Sequence[str]) -> tuple[str, ...]:
@@ -84,13 +113,54 @@ def check_builds(names: Sequence[str]) -> tuple[str, ...]:
 
     Raises:
         UnknownName: no such build.
+        OperatorError: a script cannot be read.
     """
-    from agent_eval.spark_backend.builds import BUILDS
+    from agent_eval.agent import Scripts
 
     for name in names:
-        if name not in BUILDS:
-            raise UnknownName("build", name, BUILDS)
+        if name.startswith(SCRIPTED):
+            Scripts(_script_of(name))
+        elif not is_agent(name):
+            _check_model_build(name)
     return tuple(dict.fromkeys(names))
+
+
+def _check_model_build(name: str) -> None:
+    from agent_eval.spark_backend.builds import BUILDS
+
+    if name not in BUILDS:
+        raise UnknownName("build", name, [*BUILDS, *AGENTS], hint=f"{SCRIPTED} is followed by the path of a file")
+
+
+def is_agent(build: str) -> bool:
+    """Tell whether a build is a reference agent."""
+    return build in AGENTS or build.startswith(SCRIPTED)
+
+
+def models_among(builds: Sequence[str]) -> tuple[str, ...]:
+    """Return the builds that are a model's."""
+    return tuple(build for build in builds if not is_agent(build))
+
+
+def _script_of(build: str) -> Path:
+    return Path(build.removeprefix(SCRIPTED))
+
+
+def open_agent(build: str, phone: PhoneControl, seed: int) -> Callable[[Instance], Policy]:
+    """Return who plays an instance for a reference agent.
+
+    Raises:
+        OperatorError: its script cannot be read.
+    """
+    from agent_eval.agent import NullAgent, RandomAgent, Scripts
+
+    if build.startswith(SCRIPTED):
+        scripts = Scripts(_script_of(build))
+        return lambda instance: scripts.agent_for(instance.task, instance.id)
+    if build == "oracle":
+        return lambda instance: instance.oracle(phone)
+    agent = NullAgent() if build == "null" else RandomAgent(seed)
+    return lambda _instance: agent
 
 
 def check_faults(names: Sequence[str]) -> tuple[str, ...]:
@@ -233,18 +303,24 @@ def threads_for(folder: Path) -> int:
     return 1 if SparkConfig.from_folder(folder).hidden_size < SINGLE_THREAD_WIDTH else usable_cores()
 
 
-def configuration_of(options: RunOptions, folder: Path, instances: Sequence[Instance]) -> RunConfiguration:
-    """Return everything that decides what the records of a run will say."""
-    from agent_eval.spark_backend.loader import checkpoint_digest
-    from agent_eval.tasks import suite_digest
+def configuration_of(options: RunOptions, folder: Path | None, instances: Sequence[Instance]) -> RunConfiguration:
+    """Return everything that decides what the records of a run will say; no folder where no model is run."""
+    from agent_eval.tasks import find_task, suite_digest
 
     return RunConfiguration(
         builds=options.builds,
         tasks=options.tasks,
+        task_versions=tuple(find_task(name).version for name in options.tasks),
+        language=options.language,
         instances=options.instances,
         seed=options.seed,
-        model=options.model,
-        model_digest=checkpoint_digest(folder),
+        model=NO_MODEL if folder is None else options.model,
+        model_digest="" if folder is None else _checkpoint_digest(folder),
+        scripts={
+            build: hashlib.sha256(_script_of(build).read_bytes()).hexdigest()
+            for build in options.builds
+            if build.startswith(SCRIPTED)
+        },
         device=options.device,
         skin=options.conditions.skin,
         faults=options.conditions.faults,
@@ -252,26 +328,48 @@ def configuration_of(options: RunOptions, folder: Path, instances: Sequence[Inst
         thinking=options.thinking,
         stop_on_loop=options.stop_on_loop,
         max_episode_s=options.max_episode_s,
+        max_episode_tokens=options.max_episode_tokens,
         suite_digest=suite_digest(instances),
         prompt_digest=prompt_digest(),
     )
 
 
-def manifest_of(configuration: RunConfiguration, folder: Path) -> RunManifest:
-    """Return the manifest of a run that begins now on this machine."""
-    from agent_eval.spark_backend.builds import BUILDS
-    from agent_eval.spark_backend.loader import checkpoint_kind
+def _checkpoint_digest(folder: Path) -> str:
+    from agent_eval.spark_backend.loader import checkpoint_digest
+
+    return checkpoint_digest(folder)
+
+
+def manifest_of(configuration: RunConfiguration, folder: Path | None) -> RunManifest:
+    """Return the manifest of a run that begins now on this machine; no folder where no model is run."""
     from agent_eval.spark_backend.probe import probe_machine
 
+    agents = tuple(build for build in configuration.builds if is_agent(build))
+    notes = {build: AGENTS[SCRIPTED if build.startswith(SCRIPTED) else build] for build in agents}
+    if folder is not None:
+        notes |= _model_notes(models_among(configuration.builds))
     return RunManifest(
         configuration=configuration,
-        model_kind=checkpoint_kind(folder),
-        build_notes={build: BUILDS[build]().notes for build in configuration.builds},
+        model_kind=NO_MODEL if folder is None else _checkpoint_kind(folder),
+        build_notes=notes,
+        agents=agents,
         versions={"agent-eval": __version__, "revision": source_revision(), **library_versions()},
         machine=probe_machine(),
-        threads=threads_for(folder),
+        threads=1 if folder is None else threads_for(folder),
         created=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
     )
+
+
+def _model_notes(builds: Sequence[str]) -> dict[str, str]:
+    from agent_eval.spark_backend.builds import BUILDS
+
+    return {build: BUILDS[build]().notes for build in builds}
+
+
+def _checkpoint_kind(folder: Path) -> str:
+    from agent_eval.spark_backend.loader import checkpoint_kind
+
+    return checkpoint_kind(folder)
 
 
 def library_versions() -> dict[str, str]:

@@ -69,27 +69,64 @@ def read_screen(xml: str, app_names: dict[str, str]) -> Observation:
     if not contents:
         raise DeviceFault("the window dump shows no window with content", hint="is the screen on and unlocked?")
     window = contents[0]  # android.app.UiAutomation#getWindows: in descending order of their layer
-    covered = _bounds(keyboards[0]).top if keyboards else height
+    keyboard = _bounds(keyboards[0]).top if keyboards else height
     package = window.get("package", "")
     alerts = [other for other in contents[1:] if "systemui" in other.get("package", "")]
-    found = [one for alert in alerts for one in _elements(alert, "") if one.bounds.center[1] < covered]
-    found += [
-        one
-        for one in _elements(window, "")
-        if one.bounds.center[1] < covered
-        and not any(
-            box.left <= one.bounds.center[0] < box.right and box.top <= one.bounds.center[1] < box.bottom
-            for box in map(_bounds, alerts)
-        )
-    ]
-    elements = tuple(Element(index, *one) for index, one in enumerate(found))
+    found: list[Element] = []
+    behind: list[Element] = []
+    in_alerts = 0
+    for one in (*alerts, window):
+        covers = [] if one is not window else [_bounds(alert) for alert in alerts]
+        in_alerts = len(found) if one is window else 0
+        parts = list(_elements(one, ""))
+        for place, part in enumerate(parts):
+            free = _free(part, parts[place + 1 :])
+            if free is None or free.center[1] >= keyboard or any(_holds(box, *free.center) for box in covers):
+                behind.append(part.numbered(-1))
+            else:
+                found.append(part._replace(bounds=free).numbered(len(found)))
     return Observation(
-        elements=elements,
+        elements=tuple(found),
         app=app_names.get(package, package),
         package=package,
         keyboard_open=bool(keyboards),
         scrollable=any(node.get("scrollable") == "true" for one in (*alerts, window) for node in one.iter("node")),
+        alerts=in_alerts,
+        behind=tuple(behind),
     )
+
+
+def _free(part: _Found, later: list[_Found]) -> Bounds | None:
+    """Return what is left of a part beside what lies over its middle, a piece of a fifth at least."""
+    over = [one.bounds for one in later if one.acts and part.node not in one.way]
+    inside = [one.bounds for one in later if part.node in one.way]
+    whole = free = part.bounds
+    while True:
+        holes = [box for box in over if _holds(box, *free.center)]
+        if not holes:
+            return free
+        hole = holes[0]
+        pieces: list[tuple[bool, int, int, Bounds]] = []
+        for piece in (
+            free._replace(right=hole.left),
+            free._replace(left=hole.right),
+            free._replace(bottom=hole.top),
+            free._replace(top=hole.bottom),
+        ):
+            if piece.right > piece.left and piece.bottom > piece.top and _size(piece) >= 0.2 * _size(whole):
+                taken = any(_holds(box, *piece.center) for box in over + inside)
+                pieces.append((taken, -_size(piece), len(pieces), piece))
+        if not pieces:
+            return None
+        free = min(pieces)[3]
+
+
+def _size(box: Bounds) -> int:
+    return (box.right - box.left) * (box.bottom - box.top)
+
+
+def _holds(box: Bounds, x: int, y: int) -> bool:
+    return box.left <= x < box.right and box.top <= y < box.bottom
 
 
 class _Found(NamedTuple):
@@ -99,7 +136,18 @@ class _Found(NamedTuple):
     label: str
     bounds: Bounds
     states: tuple[str, ...]
-    value: str = ""
+    value: str
+    node: Node
+    acts: bool
+
+    @property
+    def way(self) -> list[Node]:
+        """What it lies inside, and itself."""
+        return [self.node, *self.node.iterancestors()]
+
+    def numbered(self, index: int) -> Element:
+        """Return the element."""
+        return Element(index, self.role, self.label, self.bounds, self.states, self.value)
 
 
 def _elements(node: Node, context: str) -> Iterator[_Found]:
@@ -122,7 +170,7 @@ def _elements(node: Node, context: str) -> Iterator[_Found]:
         around, silent = found.label, False
     else:
         if any(sign.isalnum() for sign in own) and not _has_actionable(node):
-            yield _Found("text", own, bounds, _states(node, "text"))
+            yield _Found("text", own, bounds, _states(node, "text"), "", node, acts=False)
         around = own or (_first_text(node) if _groups_one_item(node) else "") or context
         silent = True
     for child in node:
@@ -141,9 +189,10 @@ def _actionable(node: Node, own: str, bounds: Bounds, context: str) -> _Found:
     name = _id(node).rpartition("/")[2].replace("_", " ")
     if role in ("field", "slider"):
         label = node.get("content-desc") or node.get("hint") or next(iter(texts), "") or context or name
-        return _Found(role, label, bounds, states, node.get("text") or "")
+        return _Found(role, label, bounds, states, node.get("text") or "", node, acts=True)
     label = own or (texts.pop(0) if texts else "") or context or name
-    return _Found(role, label, bounds, states, ", ".join(text for text in texts if text not in label))
+    value = ", ".join(text for text in texts if text not in label)
+    return _Found(role, label, bounds, states, value, node, acts=True)
 
 
 def _silent_parts(node: Node) -> Iterator[Node]:

@@ -50,6 +50,12 @@ UNDERSTOOD: list[tuple[str, Action, str, str]] = [
         "native",
         "",
     ),
+    (
+        "<tool_call>type_text<arg_key>text</arg_key><arg_value>30</arg_value></tool_call>",
+        TypeText(text="30"),
+        "native",
+        "",
+    ),
     ("<tool_call>wait</tool_call><tool_call>give_up</tool_call>", Wait(), "native", ""),
     (
         "I will <tool_call>press_key<arg_key>key</arg_key><arg_value>back</arg_value>",
@@ -156,7 +162,7 @@ ACTIONS: st.SearchStrategy[Action] = st.one_of(
     st.builds(Swipe, direction=st.sampled_from(["up", "down", "left", "right"]), index=st.none() | st.integers(0, 9)),
     st.builds(
         TypeText,
-        index=st.integers(0, 99),
+        index=st.none() | st.integers(0, 99),
         text=st.text(st.characters(blacklist_characters="<>", blacklist_categories=["Cs"]), max_size=20),
     ),
     st.builds(PressKey, key=st.sampled_from(["back", "home", "enter", "delete", "recent"])),

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from agent_eval.agent.prompt import screen_text
 from agent_eval.agent.screen import read_screen
 from agent_eval.errors import DeviceFault
+from agent_eval.types import NO_NUMBER, Observation
 
 
 def node(kind: str, *children: str, at: tuple[int, int, int, int] = (0, 100, 720, 200), **attributes: Any) -> str:
@@ -47,7 +48,10 @@ def test_a_switch_that_takes_no_taps_lends_its_row_role_and_state() -> None:
 
 
 def test_a_switch_that_takes_taps_beside_its_row_is_an_element_of_its_own() -> None:
-    switch = node("widget.Switch", checkable="true", checked="false", clickable="true", resource_id="a:id/onoff")
+    switch = node(
+        "widget.Switch", at=(600, 100, 700, 200), checkable="true", checked="false", clickable="true",
+        resource_id="a:id/onoff",
+    )  # fmt: skip
     card = node("view.ViewGroup", row("7:30 AM"), switch, content_desc="7:30 AM Gym")
     shown = lines(screen(node("widget.ListView", card, scrollable="true")))
     assert shown == ["App: Settings", "[0] 7:30 AM (row)", "[1] 7:30 AM Gym (switch, off)", "(scrolls)"]
@@ -111,6 +115,43 @@ def test_entities_of_a_dump_are_not_expanded() -> None:
         ">", ">&a;", 1
     )
     assert "aaaa" not in "".join(lines(bomb))
+
+
+def read(xml: str) -> Observation:
+    return read_screen(xml, {"com.android.settings": "Settings"})
+
+
+def test_what_lies_under_something_that_takes_taps_is_no_element() -> None:
+    rows = (row("Wi\u2011Fi", at=(0, 100, 720, 200)), row("Battery", at=(0, 200, 720, 300)))
+    bar = row("Rate this app", at=(0, 190, 720, 320))
+    screen_now = read(screen(*rows, bar))
+    assert [element.label for element in screen_now.elements] == ["Wi\u2011Fi", "Rate this app"]
+    assert [(element.index, element.label) for element in screen_now.behind] == [(NO_NUMBER, "Battery")]
+
+
+def test_a_button_over_the_middle_of_a_row_leaves_it_a_place_to_be_touched() -> None:
+    round_button = node("widget.ImageButton", at=(300, 110, 420, 190), content_desc="Add", clickable="true")
+    time = node("widget.Button", at=(20, 110, 300, 190), text="7:30 AM", clickable="true")
+    plain_row, card = read(screen(row("Today"), round_button)), read(screen(row("Today", time), round_button))
+    assert [element.label for element in plain_row.elements] == ["Today", "Add"]
+    assert plain_row.elements[0].bounds == (0, 100, 300, 200)
+    assert card.elements[0].bounds == (420, 100, 720, 200), "its left part is a button of its own"
+    assert plain_row.behind == card.behind == ()
+
+
+def test_what_takes_no_taps_or_comes_before_lies_over_nothing() -> None:
+    picture = node("widget.TextView", text="a note", at=(0, 100, 720, 300))
+    whole = row("Page", row("Battery", at=(0, 150, 720, 250)), at=(0, 100, 720, 300))
+    for parts in ((row("Battery"), picture), (picture, row("Battery", at=(0, 210, 720, 240))), (whole,)):
+        assert read(screen(*parts)).behind == ()
+
+
+def test_the_keyboard_leaves_what_it_covers_without_a_number() -> None:
+    keyboard = node("widget.FrameLayout", at=(0, 800, 720, 1280), package="com.android.inputmethod.latin")
+    page = node("widget.FrameLayout", row("Save"), row("Cancel", at=(0, 900, 720, 1000)), at=(0, 0, 720, 1280))
+    now = read(f"<hierarchy>{page}{keyboard}</hierarchy>")
+    assert now.keyboard_open
+    assert ([one.label for one in now.elements], [one.label for one in now.behind]) == (["Save"], ["Cancel"])
 
 
 WORDS = st.text(st.characters(blacklist_categories=["Cs", "Cc"], blacklist_characters="\ufffe\uffff"), max_size=12)

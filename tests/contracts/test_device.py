@@ -90,6 +90,26 @@ def test_typing_replaces_the_text_of_a_field_and_presses_no_enter(device: Device
         assert device.observe().elements[index].value == text
 
 
+def test_typing_without_a_number_goes_where_the_focus_is(device: Device) -> None:
+    device.perform(OpenApp(app="Clock"))
+    device.perform(Tap(index=labelled(device.observe(), "Add alarm")))
+    device.perform(Tap(index=labelled(device.observe(), "minute")))
+    device.observe()
+    result = device.perform(TypeText(text="37"))
+    assert (result.status, result.message) == ("done", "Typed 37 into minute.")
+    screen = device.observe()
+    assert screen.elements[labelled(screen, "minute")].value == "37"
+
+
+def test_typing_without_a_number_and_without_a_focus_touches_nothing(device: Device) -> None:
+    device.perform(OpenApp(app="Clock"))
+    device.perform(Tap(index=labelled(device.observe(), "Add alarm")))
+    before = device.observe()
+    result = device.perform(TypeText(text="37"))
+    assert (result.status, result.message) == ("rejected", "No input field has the focus; name one by its number.")
+    assert device.observe() == before
+
+
 def test_typing_leaves_the_clipboard_alone(hands: Hands) -> None:
     device, phone = hands
     before = phone.snapshot()["clipboard/text"]

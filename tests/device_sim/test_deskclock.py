@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from tests.device_sim.conftest import Finger
@@ -146,6 +148,16 @@ def test_the_stopwatch_runs_pauses_and_resets_on_virtual_time(clock: Finger) -> 
     assert clock.sees(text="01:05")
     assert clock.phone.state["clock/stopwatch/state"] == "paused"
     clock.tap(text="Reset")
+    assert clock.sees(text="00:00")
+
+
+def test_a_stopwatch_that_a_phone_starts_with_has_counted_before(make: Callable[..., Finger]) -> None:
+    clock = make(clock__stopwatch__state="paused")
+    clock.phone.open_app("com.android.deskclock")
+    clock.tap(description="Stopwatch")
+    assert not clock.sees(text="00:00")
+    clock.tap(text="Reset")
+    clock.tap(description="Start")
     assert clock.sees(text="00:00")
 
 

@@ -49,6 +49,13 @@ def test_the_battery_level_is_settable_but_not_persisted() -> None:
     assert "battery/level" not in dict(snapshot.persisted)
 
 
+def test_a_folder_is_kept_as_an_empty_one_only_while_nothing_is_in_it() -> None:
+    files = Phone(PhoneSetup(seed=3, state={"files/Podcasts/news.mp3": "MP3"})).snapshot().under("files")
+    assert "Alarms/" in files
+    assert "Podcasts/" not in files
+    assert all(not other.startswith(path) or other == path for path in files if path.endswith("/") for other in files)
+
+
 BAD: list[tuple[str, object, str]] = [
     ("settings/wifi", True, "no persisted path"),
     ("settings/wifi_on", 1, "expected bool, got int"),

@@ -79,7 +79,7 @@ def timing(decode_rate: float, prefill_rate: float = 1000.0, tokens: int = 10) -
     )
 
 
-def step(timed: Timing | None = None, tokens: int = 11) -> StepRecord:
+def step(timed: Timing | None = None, tokens: int = 11, *, goal: bool = False) -> StepRecord:
     return StepRecord(
         prompt="the screen",
         text="tap(1)",
@@ -89,7 +89,7 @@ def step(timed: Timing | None = None, tokens: int = 11) -> StepRecord:
         thought="",
         result="done",
         target="switch Wi-Fi",
-        goal=False,
+        goal=goal,
         package="com.android.settings",
         snapshot="0" * 16,
         tokens=tokens,
@@ -114,6 +114,7 @@ def episode(
 ) -> EpisodeRecord:
     """One episode with this label; ``changes`` replace facts."""
     erred = label == "harness_error"
+    found = facts(label, sub_kind, **{"steps": steps, **changes})
     return EpisodeRecord(
         episode=f"{build}/{task}/{seed}",
         block=block,
@@ -125,16 +126,22 @@ def episode(
         parameters={"on": True},
         budget=8,
         start_snapshot="0" * 16,
-        steps=tuple(step(timed) for _ in range(steps)),
+        steps=tuple(step(timed, goal=not erred and _held(found, number)) for number in range(1, steps + 1)),
         outcome=Outcome(
             label,
             sub_kind,
             stop_of(label),
-            None if erred else facts(label, sub_kind, **{"steps": steps, **changes}),
+            None if erred else found,
             fault if erred else "",
         ),
         wall_s=2.0,
     )
+
+
+def _held(found: Facts, number: int) -> bool:
+    """Tell whether the goal held after so many steps: a goal that was undone was undone by the last."""
+    reached = found.first_reach is not None and number >= found.first_reach
+    return found.goal_final if number == found.steps else reached
 
 
 def run(

@@ -6,9 +6,13 @@ from pathlib import Path
 
 from rich.console import Console, RenderableType
 
+from agent_eval.reports.explain import explain
+from agent_eval.reports.explained import render_explanation
 from agent_eval.reports.tables import render_recommendation, render_report
 from agent_eval.types import BuildEvidence, Evidence, Interval, PairedEvidence, Recommendation
 from tests.reports.builders import MACHINE, manifest, run
+from tests.tasks.judged import AIRPLANE, ANSWER, RADIOS, WIFI, WIFI_ON, at_the_switch, both_radios, flipping
+from tests.tasks.recorded import recorded
 
 FOLDER = Path(__file__).parent.parent / "golden"
 WIDTHS = (80, 120)
@@ -80,6 +84,36 @@ TEXTS = {
 }
 
 
+def _explained_reversal() -> RenderableType:
+    """Everything at once: babble, damage, reversals, a loop, and texts that a terminal would obey."""
+    diary = at_the_switch().babbles().flips(WIFI).flips(AIRPLANE, "switch Airplane mode")
+    for _ in range(6):
+        diary.flips(WIFI)
+    return render_explanation(
+        explain(recorded(WIFI_ON, diary.ends(), goal=_GOAL, thought="Wi-Fi: off, want [bold]on[/bold]\x1b[31m"))
+    )
+
+
+def _explained_parts() -> RenderableType:
+    return render_explanation(explain(recorded(RADIOS, both_radios(WIFI, WIFI, "settings/bluetooth_on").ends())))
+
+
+def _explained_answer() -> RenderableType:
+    return render_explanation(explain(recorded(ANSWER, at_the_switch().completes("14"), goal="Which Android is it?")))
+
+
+def _explained_fault() -> RenderableType:
+    return render_explanation(explain(recorded(WIFI_ON, flipping(1).ends("harness_error"))))
+
+
+EXPLAINED = {
+    "explained_reversal": _explained_reversal,
+    "explained_parts": _explained_parts,
+    "explained_answer": _explained_answer,
+    "explained_fault": _explained_fault,
+}
+
+
 def rendered(renderable: RenderableType, width: int) -> str:
     """Return what a terminal without colours shows, without the blanks at the ends of lines."""
     console = Console(width=width, color_system=None, highlight=False, force_terminal=False, legacy_windows=False)
@@ -93,6 +127,6 @@ def file_of(name: str, width: int) -> Path:
 
 
 if __name__ == "__main__":
-    for each, make in TEXTS.items():
+    for each, make in {**TEXTS, **EXPLAINED}.items():
         for columns in WIDTHS:
             file_of(each, columns).write_text(rendered(make(), columns), encoding="utf-8")

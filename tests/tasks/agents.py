@@ -229,3 +229,65 @@ def begins_with(expert: Policy, *moves: Action | str) -> Policy:
         return tap_on(screen, move) if isinstance(move, str) else move
 
     return Spoiled(expert, first=first)
+
+
+def answers(expert: Policy, *labels: str, most: int = 3) -> Policy:
+    """Tap whatever has one of the labels, as often as given, and else follow the expert."""
+    left = most
+
+    def first(screen: Observation, step: int) -> Action | None:
+        nonlocal left
+        left = most if step == 0 else left
+        asked = next((element for element in screen.elements if element.label in labels), None)
+        if asked is None or left == 0:
+            return None
+        left -= 1
+        return Tap(index=asked.index)
+
+    return Spoiled(expert, first=first)
+
+
+def waits_for_elements(expert: Policy) -> Policy:
+    """Wait while a screen shows nothing, and else follow the expert."""
+    return Spoiled(expert, first=lambda screen, _step: None if screen.elements else Wait())
+
+
+class Patient:
+    """Follows another policy, but waits once or twice after an action that left the screen as it was.
+
+    Args:
+        expert: The policy followed.
+    """
+
+    MOST = 2
+
+    def __init__(self, expert: Policy) -> None:
+        self._expert = expert
+        self._seen = ""
+        self._waited = 0
+
+    def begin(self, goal: str) -> None:
+        self._seen, self._waited = "", 0
+        self._expert.begin(goal)
+
+    def decide(self, observation: Observation, result: ActionResult | None) -> Decision:
+        if observation.signature == self._seen and self._waited < self.MOST:
+            self._waited += 1
+            return Decision(ToolCall(Wait()))
+        self._seen, self._waited = observation.signature, 0
+        return self._expert.decide(observation, result)
+
+
+def switches_by_the_screen(label: str, *way: str, wanted: str) -> Policy:
+    """Go to a switch, tap it for as long as the screen shows it otherwise than wanted, and declare."""
+
+    def choose(screen: Observation, step: int) -> Action:
+        if step == 0:
+            return OpenApp(app="Settings")
+        switch = next((one for one in screen.elements if one.role == "switch" and one.label == label), None)
+        if switch is not None:
+            return TaskComplete() if wanted in switch.states else Tap(index=switch.index)
+        ahead = (one for name in way for one in screen.elements if one.label == name and one.role != "text")
+        return next((Tap(index=one.index) for one in ahead), Wait())
+
+    return Agent(choose)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from random import Random
 
 import pytest
 
 from agent_eval.actions import (
     Action,
+    GiveUp,
     LongPress,
     Malformed,
     OpenApp,
@@ -19,39 +19,23 @@ from agent_eval.actions import (
     TaskComplete,
     TypeText,
 )
-from agent_eval.contracts import Device, PhoneControl, Policy
-from agent_eval.episode import EpisodeKey, EpisodeLimits, run_episode
+from agent_eval.agent import NullAgent, misbehaving
+from agent_eval.agent.reference import random_action
+from agent_eval.contracts import Policy
+from agent_eval.episode import EpisodeLimits
 from agent_eval.errors import TaskFault
+from agent_eval.gates import GATES, Stage, with_room
 from agent_eval.outcome import Facts, Label, Loop, SubKind
 from agent_eval.records import EpisodeRecord
-from agent_eval.tasks import SPLITS, TASKS
+from agent_eval.tasks import SUITES, TASKS, find_task
 from agent_eval.tasks.moves import plain
 from agent_eval.tasks.task import TaskInstance
-from agent_eval.wiring import open_sim
 from tests.tasks import agents
 
-SEEDS = range(5)
-ALREADY = [name for name, task in TASKS.items() if "already_true" in task.traits]
-STATES = ("on", "off", "checked", "unchecked")
-OTHERS = [name for name in TASKS if name not in ALREADY]
-
-
-class Stage:
-    """A phone and hands on it."""
-
-    def __init__(self) -> None:
-        self.device: Device
-        self.phone: PhoneControl
-        self.device, self.phone = open_sim()
-
-    def play(
-        self, instance: TaskInstance, policy: Policy | None = None, limits: EpisodeLimits | None = None
-    ) -> EpisodeRecord:
-        played = policy or instance.oracle(self.phone)
-        return run_episode(instance, played, self.device, self.phone, EpisodeKey("script"), limits or EpisodeLimits())
-
-    def play_spoiled(self, instance: TaskInstance, spoil: Callable[[Policy], Policy]) -> EpisodeRecord:
-        return self.play(instance, spoil(instance.oracle(self.phone)))
+MOST_WORDS = 60
+"""Characters before a call: what the prompt shows of a label."""
+OVER_ALL_TASKS = ("random",)
+"""Gates that say something of many tasks together only."""
 
 
 @pytest.fixture(scope="module")
@@ -83,18 +67,48 @@ def draw(name: str, seed: int = 0, **wanted: object) -> TaskInstance:
 
 
 # ----------------------------------------------------------------------------------------------------------------------
-# the oracle
+# the gates
 
 
-@pytest.mark.parametrize("split", SPLITS)
+def test_there_are_the_sixty_tasks_of_the_specification() -> None:
+    assert len(TASKS) == 60
+
+
 @pytest.mark.parametrize("name", TASKS)
-def test_the_oracle_solves_every_task_by_the_shortest_way(stage: Stage, name: str, split: str) -> None:
-    for seed in SEEDS:
-        instance = TASKS[name].draw(seed, split)
-        record = stage.play(instance)
-        assert (record.outcome.label, record.outcome.sub_kind) == ("success", ""), told(record)
-        assert len(record.steps) <= instance.draft.oracle_steps + 1, told(record)
-        assert facts(record).no_effect_actions == 0, told(record)
+@pytest.mark.parametrize("gate", [name for name in GATES if name not in OVER_ALL_TASKS])
+def test_a_task_passes_the_gate(stage: Stage, gate: str, name: str) -> None:
+    found = GATES[gate].check(stage, [TASKS[name]], range(2))
+    assert found.problems == []
+
+
+@pytest.mark.parametrize("gate", OVER_ALL_TASKS)
+def test_the_suite_passes_the_gate(stage: Stage, gate: str) -> None:
+    found = GATES[gate].check(stage, list(TASKS.values()), range(3))
+    assert found.tried > len(TASKS)
+    assert found.problems == []
+
+
+def test_a_gate_says_what_is_wrong_with_a_task_that_fails_it(stage: Stage) -> None:
+    """A task whose switch is set by its own preparation asks for nothing."""
+    already = TASKS["WifiSetAlready"]
+    sound = GATES["null"].check(stage, [already], range(2))
+    assert (sound.problems, sound.note) == ([], "passes 2, all true from the start")
+    short = with_room(already.draw(0), -3)
+    assert short.budget == 8
+    unworded = GATES["wordings"].check(stage, [find_task("AlarmCreate")], range(2))
+    assert unworded.problems == []
+    found = GATES["oracle"].check(stage, [find_task("WifiSet+tap_noop")], range(4))
+    assert found.problems
+    assert all("WifiSet+tap_noop/" in problem for problem in found.problems)
+
+
+def test_the_oracle_gets_through_the_faults_of_the_robustness_suite(stage: Stage) -> None:
+    lost = []
+    for name in SUITES["robustness"].tasks:
+        record = stage.play(find_task(name).draw(0))
+        if record.outcome.label != "success":
+            lost.append(told(record))
+    assert len(lost) <= 0.05 * len(SUITES["robustness"].tasks), "\n".join(lost)
 
 
 @pytest.mark.parametrize("name", TASKS)
@@ -103,35 +117,31 @@ def test_the_oracle_says_in_a_few_words_what_it_acts_on(stage: Stage, name: str)
     instance.prepare(stage.phone)
     policy = instance.oracle(stage.phone)
     policy.begin(instance.goal)
+    result = None
     for _ in range(instance.budget):
         observation = stage.device.observe()
-        decision = policy.decide(observation, None)
-        reply = decision.reply
+        reply = policy.decide(observation, result).reply
         assert not isinstance(reply, Malformed)
-        assert 0 < len(reply.thought) <= 40
+        assert 0 < len(reply.thought) <= MOST_WORDS
         labels = [plain(element.label) for element in observation.elements]
         if isinstance(reply.action, Tap | TypeText):
-            said = reply.thought.partition(", want ")[0]
-            assert any(said in (label, f"{label}: {state}") for label in labels for state in STATES)
-        if isinstance(reply.action, TaskComplete):
-            subject, _, state = reply.thought.partition(": ")
-            assert (subject in labels and state) or subject == f"no {instance.parameters['time']}"
+            assert any(label in reply.thought or reply.thought in label for label in labels if label), reply.thought
+        if isinstance(reply.action, TaskComplete | GiveUp):
             return
-        stage.device.perform(reply.action)
+        result = stage.device.perform(reply.action)
     raise AssertionError("the oracle never declared")
 
 
 def test_the_oracle_finds_its_way_after_random_moves(stage: Stage) -> None:
     lost = []
     for name in TASKS:
-        for seed in range(8):
-            instance = TASKS[name].draw(100 + seed, "training")
-            moves = 1 + seed % 4
-            longer = replace(instance, draft=replace(instance.draft, oracle_steps=2 * instance.draft.oracle_steps + 10))
-            record = stage.play(longer, agents.stumbles(longer.oracle(stage.phone), f"{name} {seed}", moves))
+        for seed in range(3):
+            longer = with_room(TASKS[name].draw(100 + seed, "training"), 20)
+            stumbling = agents.stumbles(longer.oracle(stage.phone), f"{name} {seed}", 1 + seed)
+            record = stage.play(longer, stumbling)
             if record.outcome.label != "success":
                 lost.append(told(record))
-    assert len(lost) <= 0.05 * 8 * len(TASKS), "\n".join(lost)
+    assert len(lost) <= 0.05 * 3 * len(TASKS), "\n".join(lost)
 
 
 SETTINGS, CLOCK = OpenApp(app="Settings"), OpenApp(app="Clock")
@@ -164,32 +174,35 @@ ASTRAY: list[tuple[str, str, tuple[Action | str, ...]]] = [
 def test_the_oracle_comes_back_from(stage: Stage, name: str, task: str, moves: tuple[Action | str, ...]) -> None:
     for seed in range(4):
         instance = TASKS[task].draw(seed, "training")
-        roomy = replace(instance, draft=replace(instance.draft, oracle_steps=instance.draft.oracle_steps + 15))
-        record = stage.play_spoiled(roomy, lambda expert: agents.begins_with(expert, *moves))
+        roomy = with_room(instance, 15)
+        record = stage.spoil(roomy, lambda expert: agents.begins_with(expert, *moves))
         assert record.outcome.label == "success", f"{name}: {told(record)}"
 
 
 def test_the_oracles_choice_depends_on_little_but_the_goal_and_the_screen(stage: Stage) -> None:
-    """A model that sees only these can learn it; damage to be undone and a few screens of Clock are the exception."""
+    """A model that sees only these can learn it; damage to be undone and the way back in a search are the exception."""
     chosen: dict[tuple[str, str], tuple[str, Action]] = {}
     decisions = contradictions = 0
     for name in TASKS:
-        for seed in range(12):
+        for seed in range(3):
             instance = TASKS[name].draw(seed, "training")
             instance.prepare(stage.phone)
             oracle, rng = instance.oracle(stage.phone), Random(seed)
             oracle.begin(instance.goal)
+            result = None
             for _ in range(instance.budget):
                 screen = stage.device.observe()
-                reply = oracle.decide(screen, None).reply
+                reply = oracle.decide(screen, result).reply
                 assert not isinstance(reply, Malformed)
                 if not oracle.repairing:
                     decisions += 1
                     choice = (reply.thought, reply.action)
                     contradictions += chosen.setdefault((instance.goal, screen.signature), choice) != choice
-                stage.device.perform(agents.random_action(rng, screen) if rng.random() < 0.25 else reply.action)
+                if isinstance(reply.action, TaskComplete | GiveUp):
+                    break
+                result = stage.device.perform(random_action(rng, screen) if rng.random() < 0.25 else reply.action)
     assert decisions > 800
-    assert contradictions <= 0.005 * decisions
+    assert contradictions <= 0.02 * decisions
 
 
 def test_the_oracle_must_begin_before_it_decides(stage: Stage) -> None:
@@ -200,40 +213,12 @@ def test_the_oracle_must_begin_before_it_decides(stage: Stage) -> None:
 
 
 # ----------------------------------------------------------------------------------------------------------------------
-# agents that must not pass
-
-
-@pytest.mark.parametrize("name", TASKS)
-def test_declaring_at_once_passes_only_what_is_true_already(stage: Stage, name: str) -> None:
-    for seed in SEEDS:
-        outcome = stage.play(TASKS[name].draw(seed), agents.declares_at_once()).outcome
-        assert outcome.label == ("success" if name in ALREADY else "premature_completion")
-
-
-@pytest.mark.parametrize("name", TASKS)
-def test_waiting_passes_nothing(stage: Stage, name: str) -> None:
-    record = stage.play(TASKS[name].draw(0), agents.only_waits())
-    assert record.outcome.label == ("no_completion" if name in ALREADY else "looping")
-    assert len(record.steps) == TASKS[name].draw(0).budget
-
-
-def test_acting_at_random_passes_almost_nothing(stage: Stage) -> None:
-    labels = [
-        stage.play(TASKS[name].draw(seed), agents.acts_at_random(1000 * seed + place)).outcome.label
-        for place, name in enumerate(OTHERS)
-        for seed in range(12)
-    ]
-    assert "harness_error" not in labels
-    assert labels.count("success") <= 0.05 * len(labels)
-
-
-# ----------------------------------------------------------------------------------------------------------------------
 # each wrong behaviour gets its label
 
 
 def test_the_reference_studys_w4a8_wifi_cell_is_a_reversal_in_a_loop_of_two(stage: Stage) -> None:
     instance = draw("WifiSet", wanted="on")
-    record = stage.play_spoiled(instance, lambda expert: agents.flips_for_ever(expert, "Wi-Fi"))
+    record = stage.spoil(instance, lambda expert: misbehaving.flips_for_ever(expert, "Wi-Fi"))
     assert (record.outcome.label, record.outcome.stop) == ("reversal", "step_budget"), told(record)
     found = facts(record)
     assert found.loop is not None
@@ -241,7 +226,7 @@ def test_the_reference_studys_w4a8_wifi_cell_is_a_reversal_in_a_loop_of_two(stag
 
 
 def test_the_reference_studys_w4a8_alarm_cell_is_looping(stage: Stage) -> None:
-    record = stage.play(draw("AlarmCreate"), agents.loops_on("Clock", "Alarm"))
+    record = stage.play(draw("AlarmCreate"), misbehaving.loops_on("Clock", "Alarm"))
     assert record.outcome.label == "looping", told(record)
     assert facts(record).loop == Loop(period=1, first_step=1, at_end=True)
 
@@ -252,13 +237,13 @@ def test_the_reference_studys_w4a16_alarm_cell_is_stuck(stage: Stage) -> None:
 
 
 def test_the_reference_studys_bf16_alarm_cell_is_the_wrong_app(stage: Stage) -> None:
-    record = stage.play(draw("AlarmCreate"), agents.loops_on("Settings", "Battery"))
+    record = stage.play(draw("AlarmCreate"), misbehaving.loops_on("Settings", "Battery"))
     assert record.outcome.label == "wrong_app", told(record)
 
 
 SPOILED: list[tuple[str, str, Callable[[Policy], Policy], Label, SubKind]] = [
-    ("never declares", "WifiSet", agents.never_declares, "no_completion", "undeclared"),
-    ("never declares what was so", "BluetoothSetAlready", agents.never_declares, "no_completion", "undeclared"),
+    ("never declares", "WifiSet", misbehaving.never_declares, "no_completion", "undeclared"),
+    ("never declares what was so", "BluetoothSetAlready", misbehaving.never_declares, "no_completion", "undeclared"),
     ("undoes and declares", "WifiSet", lambda e: agents.flips_and_declares(e, "Wi-Fi", 1), "reversal", ""),
     ("undoes, redoes, declares", "WifiSet", lambda e: agents.flips_and_declares(e, "Wi-Fi", 2), "success", "unstable"),
     (
@@ -282,9 +267,9 @@ SPOILED: list[tuple[str, str, Callable[[Policy], Policy], Label, SubKind]] = [
         "over_execution",
         "",
     ),
-    ("gives up", "DarkThemeSet", lambda _e: agents.gives_up(), "premature_completion", "gave_up"),
-    ("babbles", "AirplaneSet", lambda _e: agents.babbles(), "invalid_call", ""),
-    ("declares at once", "DeviceInfo", lambda _e: agents.declares_at_once(), "premature_completion", ""),
+    ("gives up", "DarkThemeSet", lambda _e: misbehaving.gives_up(), "premature_completion", "gave_up"),
+    ("babbles", "AirplaneSet", lambda _e: misbehaving.babbles(), "invalid_call", ""),
+    ("declares at once", "DeviceInfo", lambda _e: NullAgent(), "premature_completion", ""),
 ]
 
 
@@ -293,13 +278,13 @@ def test_a_wrong_behaviour_gets_its_label(
     stage: Stage, name: str, task: str, spoil: Callable[[Policy], Policy], label: Label, sub_kind: SubKind
 ) -> None:
     instance = TASKS[task].draw(2)
-    roomy = replace(instance, draft=replace(instance.draft, oracle_steps=instance.draft.oracle_steps + 3))
-    record = stage.play_spoiled(roomy, spoil)
+    roomy = with_room(instance, 3)
+    record = stage.spoil(roomy, spoil)
     assert (record.outcome.label, record.outcome.sub_kind) == (label, sub_kind), f"{name}: {told(record)}"
 
 
 def test_a_second_alarm_is_over_execution(stage: Stage) -> None:
-    record = stage.play_spoiled(
+    record = stage.spoil(
         draw("AlarmCreate"), lambda expert: agents.does_more(expert, "Clock", "Alarm", "Add alarm", "OK")
     )
     assert record.outcome.label == "over_execution", told(record)
@@ -308,15 +293,5 @@ def test_a_second_alarm_is_over_execution(stage: Stage) -> None:
 
 def test_the_loop_stop_ends_an_episode_early_and_keeps_its_label(stage: Stage) -> None:
     limits = EpisodeLimits(stop_on_loop=True)
-    record = stage.play(draw("AlarmCreate"), agents.loops_on("Clock", "Alarm"), limits)
+    record = stage.play(draw("AlarmCreate"), misbehaving.loops_on("Clock", "Alarm"), limits)
     assert (record.outcome.label, record.outcome.stop, len(record.steps)) == ("looping", "loop_stop", 5)
-
-
-@pytest.mark.parametrize("name", TASKS)
-def test_two_equal_runs_give_equal_records(name: str) -> None:
-    one, other = Stage(), Stage()
-    for seed in range(2):
-        instance = TASKS[name].draw(seed)
-        assert one.play(instance).untimed() == other.play(TASKS[name].draw(seed)).untimed()
-        wander = agents.acts_at_random(seed), agents.acts_at_random(seed)
-        assert one.play(instance, wander[0]).untimed() == other.play(instance, wander[1]).untimed()

@@ -1,8 +1,8 @@
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -11,32 +11,26 @@ from hypothesis import strategies as st
 from agent_eval.actions import GiveUp, Malformed, TaskComplete, ToolCall, Wait
 from agent_eval.contracts import Trace, TraceStep
 from agent_eval.errors import TaskFault
-from agent_eval.outcome import LABELS, Facts, Label, Loop, Outcome, SubKind
+from agent_eval.outcome import LABELS, Facts, Outcome
 from agent_eval.tasks import answers
-from agent_eval.tasks.judge import VOLATILE_PATHS, Criteria, judge, matches, only
+from agent_eval.tasks.judge import VOLATILE_PATHS, Criteria, judge, matches
+from agent_eval.taxonomy import RULES
 from agent_eval.types import Scalar, Snapshot
-from tests.tasks.traces import CLOCK, CONTACTS, LAUNCHER, SETTINGS, Diary
-
-WIFI = "settings/wifi_on"
-WIFI_ON = Criteria(goal=lambda _start, now: now.get(WIFI) is True, allowed=only(WIFI), apps=(SETTINGS,))
-ALARM = Criteria(
-    goal=lambda _start, now: now.get("clock/alarm/1/hour") == 7, allowed=only("clock/alarm/1/**"), apps=(CLOCK,)
+from tests.tasks.judged import (
+    ALARM,
+    ANSWER,
+    BY_NAME,
+    FIXTURES,
+    IMPOSSIBLE,
+    WIFI,
+    WIFI_ON,
+    Judged,
+    at_the_switch,
+    flipping,
 )
-ANSWER = Criteria(goal=None, allowed=only(), apps=(SETTINGS,), answer=lambda _start, text: answers.number("15")(text))
-IMPOSSIBLE = Criteria(goal=None, allowed=only(), apps=(SETTINGS,), infeasible=True)
+from tests.tasks.traces import CONTACTS, LAUNCHER, SETTINGS, Diary
 
-
-def at_the_switch(on: bool = False) -> Diary:
-    """Walk to the Wi-Fi switch as the reference study's agents did: three steps."""
-    diary = Diary(settings__wifi_on=on, settings__airplane_mode_on=False)
-    return diary.opens("Settings", SETTINGS).does("row Network & internet", to="network").does("row Internet", to="net")
-
-
-def flipping(times: int, on: bool = False) -> Diary:
-    diary = at_the_switch(on)
-    for _ in range(times):
-        diary.flips(WIFI)
-    return diary
+by_fixture = pytest.mark.parametrize("fixture", FIXTURES, ids=[fixture.name for fixture in FIXTURES])
 
 
 def facts(outcome: Outcome) -> Facts:
@@ -44,128 +38,28 @@ def facts(outcome: Outcome) -> Facts:
     return outcome.facts
 
 
-def in_clock() -> Diary:
-    return Diary().opens("Clock", CLOCK)
+@by_fixture
+def test_a_trajectory_gets_its_label_and_its_facts(fixture: Judged) -> None:
+    outcome = judge(fixture.criteria, fixture.play())
+    assert (outcome.label, outcome.sub_kind) == (fixture.label, fixture.sub_kind)
+    assert {name: getattr(outcome.facts, name) for name in fixture.facts} == fixture.facts
 
 
-def looping_at_the_alarm_tab() -> Trace:
-    diary = in_clock()
-    for _ in range(9):
-        diary.does("button Alarm")
-    return diary.ends()
+def test_every_label_is_met_in_the_corpus_and_no_name_twice() -> None:
+    assert {fixture.label for fixture in FIXTURES} == set(LABELS)
+    assert len(BY_NAME) == len(FIXTURES)
 
 
-def lost_in_contacts() -> Trace:
-    diary = Diary().opens("Contacts", CONTACTS)
-    for _ in range(9):
-        diary.does("button Create contact")
-    return diary.ends()
+def test_the_corpus_uses_each_kind_of_reply() -> None:
+    replies = [step.reply for fixture in FIXTURES for step in fixture.play().steps]
+    assert any(isinstance(reply, Malformed) for reply in replies)
+    assert {type(reply.action) for reply in replies if isinstance(reply, ToolCall)} >= {GiveUp, TaskComplete, Wait}
 
 
-def stuck_without_a_call() -> Trace:
-    diary = in_clock().does("button Add alarm", to="picker").does("field hour 7", to="seven").does("field minute 30")
-    diary.does("text colon").does("radio AM", to="am").does("text title").does("field hour 8", to="eight")
-    return diary.ends()
-
-
-def only_waits() -> Trace:
-    return Diary(settings__wifi_on=False).waits().waits().waits().waits().ends()
-
-
-def half_babble() -> Trace:
-    diary = in_clock()
-    for place in range(4):
-        diary.does(f"row {place}", to=f"page {place}").babbles()
-    return diary.babbles().ends()
-
-
-def three_in_a_row() -> Trace:
-    diary = in_clock()
-    for place in range(6):
-        diary.does(f"row {place}", to=f"page {place}")
-    return diary.babbles().babbles().babbles().ends("invalid_stop")
-
-
-ROWS: list[tuple[str, Criteria, Callable[[], Trace], Label, SubKind]] = [
-    # the verdicts on which public benchmarks disagree
-    ("reached and declared", WIFI_ON, lambda: flipping(1).completes(), "success", ""),
-    ("reached, never declared", WIFI_ON, lambda: flipping(1).waits().ends(), "no_completion", "undeclared"),
-    ("reached, then undone", WIFI_ON, lambda: flipping(2).ends(), "reversal", ""),
-    ("the budget ends on reached", WIFI_ON, lambda: flipping(3).ends(), "reversal", ""),
-    ("declared, never reached", WIFI_ON, lambda: at_the_switch().completes(), "premature_completion", ""),
-    ("unparsable at step four", WIFI_ON, lambda: flipping(0).babbles().flips(WIFI).completes(), "success", ""),
-    (
-        "reached with unrelated damage",
-        WIFI_ON,
-        lambda: flipping(1).flips("settings/airplane_mode_on", "switch Airplane").completes(),
-        "over_execution",
-        "",
-    ),
-    (
-        "on, off, on, with unrelated damage",
-        WIFI_ON,
-        lambda: flipping(3).flips("settings/airplane_mode_on", "switch Airplane").completes(),
-        "over_execution",
-        "",
-    ),
-    # the reference study's four cells
-    ("W4A8 Wi-Fi", WIFI_ON, lambda: flipping(7).ends(), "reversal", ""),
-    ("W4A8 alarm", ALARM, looping_at_the_alarm_tab, "looping", ""),
-    ("W4A16 alarm", ALARM, stuck_without_a_call, "no_completion", "stuck"),
-    ("bf16 alarm", ALARM, lost_in_contacts, "wrong_app", ""),
-    # the rest of the taxonomy
-    ("declared after undoing", WIFI_ON, lambda: flipping(2).completes(), "reversal", ""),
-    ("on, off, on, declared", WIFI_ON, lambda: flipping(3).completes(), "success", "unstable"),
-    ("already true, flipped twice", WIFI_ON, lambda: flipping(2, on=True).completes(), "success", "unstable"),
-    ("already true, flipped once", WIFI_ON, lambda: flipping(1, on=True).completes(), "reversal", ""),
-    ("already true, declared", WIFI_ON, lambda: at_the_switch(on=True).completes(), "success", ""),
-    ("already true, not declared", WIFI_ON, lambda: at_the_switch(on=True).ends(), "no_completion", "undeclared"),
-    ("gave up on what is possible", WIFI_ON, lambda: at_the_switch().gives_up(), "premature_completion", "gave_up"),
-    ("gave up with the goal reached", WIFI_ON, lambda: flipping(1).gives_up(), "premature_completion", "gave_up"),
-    ("loop stop on reached", WIFI_ON, lambda: flipping(1).waits().ends("loop_stop"), "no_completion", "undeclared"),
-    ("invalid stop on reached", WIFI_ON, lambda: flipping(1).babbles().babbles().babbles().ends("invalid_stop"),
-     "no_completion", "undeclared"),
-    ("three malformed replies in a row", ALARM, three_in_a_row, "invalid_call", ""),
-    ("half of the replies malformed", ALARM, half_babble, "invalid_call", ""),
-    ("only malformed replies", ALARM, lambda: Diary().babbles().babbles().babbles().ends("invalid_stop"),
-     "invalid_call", ""),
-    ("right answer", ANSWER, lambda: at_the_switch().completes("Android 15."), "success", ""),
-    ("wrong answer", ANSWER, lambda: at_the_switch().completes("14"), "premature_completion", ""),
-    ("no answer", ANSWER, lambda: at_the_switch().completes(), "premature_completion", ""),
-    ("right answer, with damage", ANSWER, lambda: flipping(1).completes("15"), "over_execution", ""),
-    ("answer never given", ANSWER, lambda: at_the_switch().ends(), "no_completion", "stuck"),
-    ("gave up on an answer", ANSWER, lambda: at_the_switch().gives_up(), "premature_completion", "gave_up"),
-    ("gave up on the impossible", IMPOSSIBLE, lambda: at_the_switch().gives_up(), "success", ""),
-    ("claimed the impossible", IMPOSSIBLE, lambda: at_the_switch().completes(), "premature_completion", ""),
-    ("only waits", WIFI_ON, only_waits, "looping", ""),
-    ("no step at all", WIFI_ON, lambda: Diary(settings__wifi_on=False).ends("token_budget"), "no_completion", "stuck"),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("name", "criteria", "play", "label", "sub_kind"), ROWS, ids=[row[0] for row in ROWS])
-def test_a_trajectory_gets_its_label(
-    name: str, criteria: Criteria, play: Callable[[], Trace], label: Label, sub_kind: SubKind
-) -> None:
-    outcome = judge(criteria, play())
-    assert (outcome.label, outcome.sub_kind) == (label, sub_kind), name
-
-
-def test_every_label_but_a_fault_is_met_in_the_table() -> None:
-    assert {row[3] for row in ROWS} == set(LABELS) - {"harness_error"}
-
-
-def test_the_reference_studys_wifi_cell_keeps_its_loop_flag() -> None:
-    found = facts(judge(WIFI_ON, flipping(7).ends()))
-    assert found.loop == Loop(period=2, first_step=4, at_end=True)
-    assert (found.reached, found.first_reach, found.reversals, found.goal_final) == (True, 4, 3, True)
-    assert found.steps_after_reach == 6
-
-
-def test_the_reference_studys_lost_cell_keeps_its_loop_flag() -> None:
-    found = facts(judge(ALARM, lost_in_contacts()))
-    assert found.loop == Loop(period=1, first_step=1, at_end=True)
-    assert found.task_app_share == 0.0
-    assert found.apps_visited == (LAUNCHER, CONTACTS)
+def test_the_docs_have_the_taxonomy_in_its_order() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "concepts" / "judge.md").read_text("utf-8")
+    rows = [f"| {number} | {rule.verdict.told} | {rule.asks} |" for number, rule in enumerate(RULES, start=1)]
+    assert "\n".join(rows) in page
 
 
 @given(st.integers(2, 20))
@@ -193,44 +87,9 @@ def test_a_trace_that_contradicts_itself_is_a_fault(trace: Trace) -> None:
         judge(WIFI_ON, trace)
 
 
-def test_the_launcher_and_an_unknown_foreground_are_no_wrong_app() -> None:
-    on_launcher = Diary()
-    unknown = Diary(package="")
-    for place in range(6):
-        on_launcher.does(f"button {place}", to=f"page {place}")
-        unknown.does(f"button {place}", to=f"page {place}", package="")
-    assert judge(ALARM, on_launcher.ends()).sub_kind == "stuck"
-    assert judge(ALARM, unknown.ends()).sub_kind == "stuck"
-
-
-def test_only_the_last_third_decides_whether_the_app_is_wrong() -> None:
-    def visit(*packages: str) -> str:
-        diary = Diary()
-        for place, package in enumerate(packages):
-            diary.does(f"row {place}", to=f"page {place}", package=package)
-        return judge(ALARM, diary.ends()).label
-
-    assert visit(CONTACTS, CONTACTS, CONTACTS, CONTACTS, CLOCK, CONTACTS) == "no_completion"
-    assert visit(CLOCK, CLOCK, CLOCK, CLOCK, CONTACTS, CONTACTS) == "wrong_app"
-    assert visit(CLOCK, CLOCK, CLOCK, CLOCK, LAUNCHER, "") == "no_completion"
-    assert visit(CONTACTS, CONTACTS, CONTACTS, CONTACTS, LAUNCHER, "") == "wrong_app"
-
-
-def test_what_the_world_does_while_the_agent_waits_is_neither_reversal_nor_damage() -> None:
-    diary = flipping(1).waits(writes={WIFI: False, "settings/airplane_mode_on": True})
-    found = facts(judge(WIFI_ON, diary.ends()))
-    assert (found.reversals, found.side_effects, found.goal_final) == (0, (), False)
-
-
-def test_a_change_that_the_agent_began_and_waited_for_is_its_own() -> None:
-    diary = flipping(1).does("switch Wi-Fi", becomes={"pending/wifi_on": True})
-    diary.waits(writes={WIFI: False})
-    assert facts(judge(WIFI_ON, diary.ends())).reversals == 1
-
-
-def test_damage_that_was_undone_is_none() -> None:
-    diary = flipping(1).flips("settings/airplane_mode_on", "A").flips("settings/airplane_mode_on", "A")
-    assert judge(WIFI_ON, diary.completes()).label == "success"
+def test_a_last_tap_that_only_took_time_had_no_effect() -> None:
+    diary = at_the_switch().does("text Title", becomes={"clock/now_ms": 150, "clock/pending_timers": 2})
+    assert facts(judge(WIFI_ON, diary.ends())).no_effect_actions == 1
 
 
 def test_counts_of_malformed_and_fruitless_steps_are_facts() -> None:
@@ -375,8 +234,11 @@ def test_volatile_state_changes_nothing(criteria: Criteria, trace: Trace, second
     def aged(snapshot: Snapshot, by: int) -> Snapshot:
         volatile: dict[str, Scalar] = {
             "clock/now": seconds + by,
+            "clock/now_ms": (7 * seconds + by) % 1000,
+            "clock/pending_timers": (seconds + by) % 3,
             "battery/level": (seconds + by) % 101,
             "recents/0": str((seconds ^ by) % 7),
+            "ui/recents": str((seconds + by) % 7),
         }
         assert all(path.startswith(VOLATILE_PATHS) for path in volatile)
         return replace(snapshot, transient=tuple(sorted((dict(snapshot.transient) | volatile).items())))
@@ -403,19 +265,6 @@ def _declares(step: TraceStep) -> bool:
     return isinstance(step.reply, ToolCall) and isinstance(step.reply.action, TaskComplete | GiveUp)
 
 
-def test_a_notification_that_comes_is_the_phones_doing_and_one_that_goes_is_the_agents() -> None:
-    def play(*, arrives: bool) -> Trace:
-        there: dict[str, Scalar] = {} if arrives else {"notifications/1/title": "News"}
-        diary = Diary(SETTINGS, settings__wifi_on=False, **{k.replace("/", "__"): v for k, v in there.items()})
-        changed = "News" if arrives else None
-        diary.does("switch Wi-Fi", writes={"settings/wifi_on": True, "notifications/1/title": changed})
-        return diary.completes()
-
-    assert judge(WIFI_ON, play(arrives=True)).label == "success"
-    outcome = judge(WIFI_ON, play(arrives=False))
-    assert (outcome.label, facts(outcome).side_effects) == ("over_execution", ("notifications/1/title",))
-
-
 @pytest.mark.parametrize(("rang", "label"), [("", "over_execution"), ("3", "over_execution"), ("2,3", "success")])
 def test_an_alarm_that_rang_and_was_dismissed_switched_itself_off(rang: str, label: str) -> None:
     diary = Diary(SETTINGS, settings__wifi_on=False, clock__alarm__2__enabled=True)
@@ -423,9 +272,3 @@ def test_an_alarm_that_rang_and_was_dismissed_switched_itself_off(rang: str, lab
         "switch Wi-Fi", writes={"settings/wifi_on": True, "clock/alarm/2/enabled": False}, becomes={"clock/rang": rang}
     )
     assert judge(WIFI_ON, diary.completes()).label == label
-
-
-def test_the_fixtures_use_each_kind_of_reply() -> None:
-    replies = [step.reply for _, _, play, _, _ in ROWS for step in play().steps]
-    assert any(isinstance(reply, Malformed) for reply in replies)
-    assert any(isinstance(reply, ToolCall) and isinstance(reply.action, Wait) for reply in replies)

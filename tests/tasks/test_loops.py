@@ -1,9 +1,12 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agent_eval.actions import Swipe
 from agent_eval.outcome import Loop
 from agent_eval.tasks.loops import LONGEST_PERIOD, LoopStep, as_loop_steps, find_loop, should_stop
 from tests.tasks.traces import CLOCK, SETTINGS, Diary
@@ -126,6 +129,40 @@ def test_swipes_that_move_a_list_to_and_fro_are_passed_over_and_what_is_repeated
             tapping.swipes(to=place).does("row Battery")
     assert find_loop(as_loop_steps(looking.steps)) is None
     assert find_loop(as_loop_steps(tapping.steps)) == Loop(2, 1, at_end=True)
+
+
+def test_a_swipe_that_changes_the_phone_is_no_look_at_a_list() -> None:
+    diary = Diary(SETTINGS, settings__volume_media=4)
+    for _ in range(3):
+        for direction, volume in (("right", 15), ("left", 0)):
+            diary.does(
+                f"slider {direction}",
+                to=f"volume {volume}",
+                writes={"settings/volume_media": volume},
+                action=Swipe.model_validate({"direction": direction}),
+                scrolled=True,
+            )
+    assert find_loop(as_loop_steps(diary.steps)) == Loop(2, 2, at_end=True)
+
+
+def test_a_notification_that_goes_is_progress_and_one_that_comes_is_not() -> None:
+    shade, page = Diary(SETTINGS), Diary(SETTINGS)
+    for number in range(8):
+        shade.state[f"notifications/{number}/title"] = "Hello"
+    for number in range(8):
+        shade.does("row Messages", writes={f"notifications/{number}/title": None})
+        page.does("row Battery", writes={f"notifications/{number}/title": "Hello"})
+    assert find_loop(as_loop_steps(shade.steps)) is None
+    assert find_loop(as_loop_steps(page.steps)) == Loop(1, 0, at_end=True)
+
+
+def test_the_outline_of_a_page_counts_where_it_is_known() -> None:
+    diary = Diary(CLOCK)
+    for second in range(5):
+        diary.does("row Stopwatch", to=f"stopwatch at {second}")
+    assert find_loop(as_loop_steps(diary.steps)) is None
+    ticking = [replace(step, outline="stopwatch") for step in diary.steps]
+    assert find_loop(as_loop_steps(ticking)) == Loop(1, 0, at_end=True)
 
 
 def test_waiting_is_a_loop_only_when_nothing_is_pending() -> None:

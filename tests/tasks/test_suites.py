@@ -7,7 +7,7 @@ import pytest
 
 from agent_eval.tasks import SUITES, TASKS, find_task, suite_digest
 from agent_eval.tasks.families.clock_expert import TimeOfDay
-from agent_eval.tasks.families.settings import toggle_sentences
+from agent_eval.tasks.families.switches import toggle_sentences
 
 TRAITS = {"already_true", "answer", "guard", "infeasible", "multi_app"}
 

@@ -79,15 +79,32 @@ class Diary:
     def swipes(self, *, to: str | None = None) -> Diary:
         return self.does("swipe up", to=to, action=Swipe(direction="up"), scrolled=to is not None)
 
-    def waits(self, *, writes: Mapping[str, Scalar | None] | None = None, to: str | None = None) -> Diary:
-        return self.does("wait", action=Wait(), writes=writes, to=to)
+    def waits(
+        self,
+        *,
+        writes: Mapping[str, Scalar | None] | None = None,
+        to: str | None = None,
+        becomes: Mapping[str, Scalar | None] | None = None,
+    ) -> Diary:
+        return self.does("wait", action=Wait(), writes=writes, to=to, becomes=becomes)
 
-    def babbles(self) -> Diary:
-        self._step(Malformed("no_call", "There was no call."), None)
+    def babbles(
+        self,
+        *,
+        writes: Mapping[str, Scalar | None] | None = None,
+        becomes: Mapping[str, Scalar | None] | None = None,
+    ) -> Diary:
+        self._step(Malformed("no_call", "There was no call."), None, writes=writes, becomes=becomes)
         return self
 
-    def completes(self, answer: str = "") -> Trace:
-        self.does("task_complete", action=TaskComplete(answer=answer))
+    def completes(
+        self,
+        answer: str = "",
+        *,
+        writes: Mapping[str, Scalar | None] | None = None,
+        becomes: Mapping[str, Scalar | None] | None = None,
+    ) -> Trace:
+        self.does("task_complete", action=TaskComplete(answer=answer), writes=writes, becomes=becomes)
         return self.ends("declared")
 
     def gives_up(self) -> Trace:

@@ -4,11 +4,16 @@ from agent_eval.agent.device import UiautomatorDevice, app_name
 from agent_eval.agent.parse import parse_reply
 from agent_eval.agent.policy import ModelPolicy
 from agent_eval.agent.prompt import SYSTEM_PROMPT, observation_text, tool_schemas
+from agent_eval.agent.reference import NullAgent, RandomAgent, ScriptedAgent, Scripts
 from agent_eval.agent.screen import read_screen
 
 __all__ = [
     "SYSTEM_PROMPT",
     "ModelPolicy",
+    "NullAgent",
+    "RandomAgent",
+    "ScriptedAgent",
+    "Scripts",
     "UiautomatorDevice",
     "app_name",
     "observation_text",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
@@ -55,6 +56,10 @@ _NAMES |= {"com.android.systemui": "System"} | dict.fromkeys(_LAUNCHERS, "Launch
 _SWIPE_SPAN = {"up": (0, -0.25), "down": (0, 0.25), "left": (-0.35, 0), "right": (0.35, 0)}
 """How far the finger moves from the middle of the screen on either side, as shares of width and height."""
 _SWIPE_STEPS = 20
+_MOST_NAMES = 120
+"""Characters of a list of names in a sentence."""
+_NOTHING = Observation((), "")
+"""What was seen before anything was."""
 _WAIT_S = 1.0
 
 
@@ -90,14 +95,14 @@ class UiautomatorDevice:
         self._client = client
         # a phone in this process may hand out its windows as they are: the way through XML changes nothing but the time
         self._windows: Callable[[], Sequence[ScreenWindow] | None] = getattr(client, "plain_windows", _no_windows)
-        self._elements: tuple[Element, ...] = ()
+        self._seen = _NOTHING
         self._size: tuple[int, int] = (0, 0)
 
     def observe(self) -> Observation:
         """Read the screen; the numbers of its elements hold until the next call."""
         windows = self._windows()
         observation = read_screen(self._dump(), _NAMES) if windows is None else read_windows(windows, _NAMES)
-        self._elements = observation.elements
+        self._seen = observation
         return observation
 
     def perform(self, action: Action) -> ActionResult:
@@ -111,7 +116,7 @@ class UiautomatorDevice:
 
     def close(self) -> None:
         """Let the device go; uiautomator2 keeps no connection open between calls."""
-        self._elements = ()
+        self._seen = _NOTHING
 
     def _dump(self) -> str:
         try:
@@ -121,11 +126,12 @@ class UiautomatorDevice:
 
     def _perform(self, action: Action) -> ActionResult:
         match action:
-            case Tap(index=index) | LongPress(index=index) | TypeText(index=index) | Swipe(index=int(index)):
-                if index >= len(self._elements):
-                    last = len(self._elements) - 1
-                    return ActionResult("rejected", f"There is no element {index}; the screen has 0 to {last}.")
-                return self._on_element(action, self._elements[index])
+            case Tap(index=index) | LongPress(index=index) | TypeText(index=int(index)) | Swipe(index=int(index)):
+                if index >= len(self._seen.elements):
+                    return ActionResult("rejected", self._no_element(index))
+                return self._on_element(action, self._seen.elements[index])
+            case TypeText(text=text):
+                return self._type_where_the_focus_is(text)
             case Swipe(direction=direction):
                 width, height = self._window_size()
                 dx, dy = _SWIPE_SPAN[direction]
@@ -143,8 +149,26 @@ class UiautomatorDevice:
             case TaskComplete() | GiveUp():
                 return ActionResult("done", "Declared.", action.name)
 
+    def _no_element(self, index: int) -> str:
+        """Say that no element has a number, and what may have been taken for one."""
+        seen = self._seen
+        said = f"There is no element {index}; the screen "
+        said += f"has 0 to {len(seen.elements) - 1}." if seen.elements else "shows none."
+        if seen.behind:
+            names = ", ".join(dict.fromkeys(element.label for element in seen.behind))
+            said += f" {'The keyboard' if seen.keyboard_open else 'Something'} lies over {plain(names, _MOST_NAMES)}."
+        return said
+
+    def _target(self, element: Element) -> str:
+        """Name an element by role and label and, of several namesakes, by its place among them."""
+        name = f"{element.role} {element.label}"
+        before = sum(
+            (other.role, other.label) == (element.role, element.label) for other in self._seen.elements[: element.index]
+        )
+        return f"{name} ({before + 1})" if before else name
+
     def _on_element(self, action: Tap | LongPress | TypeText | Swipe, element: Element) -> ActionResult:
-        target = f"{element.role} {element.label}"
+        target = self._target(element)
         x, y = element.bounds.center
         match action:
             case Tap():
@@ -158,20 +182,49 @@ class UiautomatorDevice:
                 if element.role != "field":
                     return ActionResult("rejected", f"{plain(element.label)} is no input field.", target)
                 self._client.click(x, y)
-                self._type(text)
-                return ActionResult("done", f"Typed {plain(text)} into {plain(element.label)}.", f"{target} {text}")
+                return self._type(text, element)
             case Swipe(direction=direction):
                 self._swipe(*_across(element.bounds, direction))
                 return ActionResult("done", f"Swiped {direction} on {plain(element.label)}.", f"{target} {direction}")
 
-    def _type(self, text: str) -> None:
-        """Replace what the focused field holds; the clipboard serves only where a field cannot be set, as in a page."""
+    def _type_where_the_focus_is(self, text: str) -> ActionResult:
+        for element in self._seen.elements:
+            if element.role == "field" and "focused" in element.states:
+                return self._type(text, element)
+        return ActionResult("rejected", "No input field has the focus; name one by its number.", "type_text")
+
+    def _type(self, text: str, element: Element) -> ActionResult:
+        """Replace what the focused field holds; an element that should have the focus by now is only named."""
         from uiautomator2.exceptions import UiObjectNotFoundError
 
+        target = f"{self._target(element)} {text}"
         try:
             self._client(focused=True).set_text(text, timeout=0)
         except UiObjectNotFoundError:
-            self._client.send_keys(text, clear=True)
+            # a field of a page in a browser may have the focus without accessibility knowing; the keyboard tells
+            if "mInputShown=true" not in str(self._client.shell("dumpsys input_method").output):
+                return ActionResult(
+                    "rejected", f"{plain(element.label)} did not take the focus; nothing was typed.", target
+                )
+            self._send_keys(text)
+        return ActionResult("done", f"Typed {plain(text)} into {plain(element.label)}.", target)
+
+    def _send_keys(self, text: str) -> None:
+        """Type through the clipboard or, failing that, through an input method that is put in for just this."""
+        from uiautomator2.exceptions import AdbBroadcastError
+
+        input_method = self._client.current_ime()
+        try:
+            with warnings.catch_warnings():
+                warnings.filterwarnings("error", "set FastInputIME failed")  # uiautomator2 goes on without the text
+                self._client.send_keys(text, clear=True)
+        except (AdbBroadcastError, Warning) as lost:
+            raise DeviceFault(
+                "the phone's input method did not take a text", hint="`ime list` must show com.github.uiautomator"
+            ) from lost
+        finally:
+            if self._client.current_ime() != input_method:
+                self._client.shell(["ime", "set", input_method])
 
     def _open_app(self, name: str) -> ActionResult:
         known = {label.casefold(): packages for label, packages in APPS.items()}

@@ -40,7 +40,7 @@ def parse_reply(text: str, finish: FinishReason = "stop") -> Reply:
         found = _bracketed_json(part) or _bare_json(part) or _bare_name(part)
         if found:
             name, arguments, source = found
-            return _call(name, arguments, source, thought if part is content else "")
+            return parse_call(name, arguments, source, thought if part is content else "")
     if finish == "length":
         return Malformed("truncated", "the reply was cut off before it made a tool call", thought)
     return Malformed("no_call", "the reply made no tool call", thought)
@@ -66,7 +66,7 @@ def _native(part: str, thought: str, finish: FinishReason) -> Reply:
             "bad_arguments", f"the call of {name!r} holds text that is no argument: {rest[:40]!r}", thought
         )
     arguments = {key.strip(): value for key, value in _ARGUMENT.findall(body)}
-    return _call(name, arguments, "native", thought)
+    return parse_call(name, arguments, "native", thought)
 
 
 def _bracketed_json(part: str) -> tuple[str, Mapping[str, Any], Source] | None:
@@ -119,7 +119,8 @@ def _arguments_in(value: Mapping[str, Any]) -> Mapping[str, Any]:
     )
 
 
-def _call(name: str, arguments: Mapping[str, Any], source: Source, thought: str) -> Reply:
+def parse_call(name: str, arguments: Mapping[str, Any], source: Source = "script", thought: str = "") -> Reply:
+    """Understand a call by the name of its tool and its raw arguments."""
     tool = TOOLS.get(name)
     if tool is None:
         return Malformed("unknown_tool", f"there is no tool {name[:40]!r}; the tools are {', '.join(TOOLS)}", thought)

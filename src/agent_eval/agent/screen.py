@@ -18,7 +18,7 @@ from typing import Any, Protocol
 from lxml import etree
 
 from agent_eval.errors import DeviceFault
-from agent_eval.types import Bounds, Element, Observation
+from agent_eval.types import NO_NUMBER, Bounds, Element, Observation
 
 _ROLES = {
     "EditText": "field",
@@ -42,6 +42,8 @@ _ACTIONABLE_CLASSES = frozenset({"EditText", "AutoCompleteTextView", "SeekBar"})
 _STATEFUL = {"switch": ("off", "on"), "checkbox": ("unchecked", "checked"), "radio": ("unchecked", "checked")}
 _CHROME_HEIGHT = 0.15
 """A window of the system UI at an edge and lower than this share of the screen is a bar, not content."""
+_LEAST_PART = 0.2
+"""Share of a part that must be left beside what lies over it, to be touched there."""
 _KEYBOARD = re.compile(r"inputmethod|keyboard", re.IGNORECASE)
 _BOUNDS = re.compile(r"\[(-?\d+),(-?\d+)\]\[(-?\d+),(-?\d+)\]")
 _ILLEGAL = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -142,6 +144,7 @@ def read_windows(windows: Iterable[ScreenWindow], app_names: Mapping[str, str]) 
     reader = _Reader(keyboards[0].top if keyboards else height)
     for alert in alerts:
         reader.read(alert.root)
+    in_alerts = len(reader.found)
     reader.covering = tuple(bounds for alert in alerts if (bounds := alert.root.bounds) is not None)
     reader.read(window.root)
     return Observation(
@@ -150,7 +153,26 @@ def read_windows(windows: Iterable[ScreenWindow], app_names: Mapping[str, str]) 
         package=window.package,
         keyboard_open=bool(keyboards),
         scrollable=reader.scrollable,
+        alerts=in_alerts,
+        behind=tuple(reader.behind),
     )
+
+
+@dataclass(slots=True)
+class _Found:
+    """What can be acted on or read, before it is known whether something lies over it."""
+
+    role: str
+    label: str
+    bounds: Bounds
+    states: tuple[str, ...]
+    value: str
+    end: int = 0
+    """Place after the last of those found inside it."""
+
+    def numbered(self, index: int) -> Element:
+        """Return it as an element."""
+        return Element(index, self.role, self.label, self.bounds, self.states, self.value)
 
 
 class _Reader:
@@ -162,17 +184,47 @@ class _Reader:
 
     def __init__(self, covered: int) -> None:
         self.found: list[Element] = []
+        self.behind: list[Element] = []
         self.scrollable = False
         self.covering: tuple[Bounds, ...] = ()
         """What lies over what is read next and takes the taps there."""
         self._covered = covered
+        self._parts: list[_Found] = []  # of the window that is being read, in document order
         self._actionable: set[int] = set()  # nodes that can be acted on
         self._acting_inside: set[int] = set()  # nodes with such a node below them
 
     def read(self, root: ScreenNode) -> None:
-        """Note the elements of a window."""
+        """Note the elements of a window, and which of them take no tap because something lies over them."""
         self._look_inside(root)
+        self._parts = []
         self._elements(root, "", in_list=False)
+        for place, part in enumerate(self._parts):
+            free = self._free_part(place)
+            if free is None:
+                self.behind.append(part.numbered(NO_NUMBER))
+                continue
+            part.bounds = free
+            self.found.append(part.numbered(len(self.found)))
+
+    def _free_part(self, place: int) -> Bounds | None:
+        """Return what of a part a finger can meet in its middle; None where something lies over nearly all of it.
+
+        What comes later in a document is drawn over what comes before; only what takes taps gets in the way. What lies
+        inside a part is not over it, but is no place to touch it either.
+        """
+        part = self._parts[place]
+        free = part.bounds
+        over = [other.bounds for other in self._parts[part.end :] if other.role != "text"]
+        while (cover := next((one for one in over if _holds(one, free)), None)) is not None:
+            sides = [side for side in _beside(free, cover) if _area(side) >= _LEAST_PART * _area(part.bounds)]
+            if not sides:
+                return None
+            inside = [other.bounds for other in self._parts[place + 1 : part.end]]
+            sides.sort(key=lambda side: (any(_holds(one, side) for one in (*over, *inside)), -_area(side)))
+            free = sides[0]
+        if free.center[1] >= self._covered or any(_holds(window, free) for window in self.covering):
+            return None
+        return free
 
     def _look_inside(self, node: ScreenNode) -> bool:
         """Note which nodes are actionable and which have such a node below them; tell whether it is one of either."""
@@ -202,11 +254,15 @@ class _Reader:
             return
         own = _own_label(node)
         if id(node) in self._actionable:
+            place = len(self._parts)
             context = self._act(node, own, bounds, context)
             if id(node) in self._acting_inside:
+                added = len(self._parts) > place
                 for child in node.children:
                     if id(child) in self._acting_inside or id(child) in self._actionable:
                         self._elements(child, context, in_list=node.scrollable)
+                if added:
+                    self._parts[place].end = len(self._parts)
             return
         if own and id(node) not in self._acting_inside and any(sign.isalnum() for sign in own):
             self._add("text", own, bounds, _states(node, "text"))
@@ -249,11 +305,28 @@ class _Reader:
                     self._silent_parts(child, parts)
 
     def _add(self, role: str, label: str, bounds: Bounds, states: tuple[str, ...], value: str = "") -> None:
-        x, y = (bounds.left + bounds.right) // 2, (bounds.top + bounds.bottom) // 2
-        if y >= self._covered:
-            return
-        if not any(top.left <= x < top.right and top.top <= y < top.bottom for top in self.covering):
-            self.found.append(Element(len(self.found), role, label, bounds, states, value))
+        self._parts.append(_Found(role, label, bounds, states, value, len(self._parts) + 1))
+
+
+def _holds(over: Bounds, under: Bounds) -> bool:
+    """Tell whether a rectangle holds the middle of another."""
+    x, y = under.center
+    return over.left <= x < over.right and over.top <= y < over.bottom
+
+
+def _beside(whole: Bounds, hole: Bounds) -> tuple[Bounds, ...]:
+    """Return what is left of a rectangle to the left and right of another, above and below it; some may be empty."""
+    left, top, right, bottom = whole
+    return (
+        Bounds(left, top, hole.left, bottom),
+        Bounds(hole.right, top, right, bottom),
+        Bounds(left, top, right, hole.top),
+        Bounds(left, hole.bottom, right, bottom),
+    )
+
+
+def _area(bounds: Bounds) -> int:
+    return max(bounds.right - bounds.left, 0) * max(bounds.bottom - bounds.top, 0)
 
 
 def _first_text(node: ScreenNode) -> str:

@@ -97,11 +97,20 @@ def draw(setup: PhoneSetup, apps: Iterable[App], schema: Schema) -> Profile:
         del state[path]
     numbered = _complete_records(state, schema)
     _override(state, world, setup.state, schema)
+    _drop_filled_folders(state)
     numbered |= {(record.prefix, record.number) for path in setup.state if (record := schema.record_of(path))}
     for prefix, number in sorted(numbered):
         last = last_id_path(prefix)
         world[last] = max(int(world.get(last, 0)), number)
     return Profile(state=state, world=world, epoch_ms=int(start) * 1000)
+
+
+def _drop_filled_folders(state: dict[str, Scalar]) -> None:
+    """Forget that a folder is empty where somebody else put something into it."""
+    files = [path for path in state if path.startswith(f"{FILES}/")]
+    for folder in [path for path in files if path.endswith("/")]:
+        if any(path != folder and path.startswith(folder) for path in files):
+            del state[folder]
 
 
 def _lies_below(path: str, prefix: str) -> bool:

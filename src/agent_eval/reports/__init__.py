@@ -1,6 +1,11 @@
-"""From records to evidence: what the records of a run say, with intervals and counts. Only ``tables`` draws."""
+"""From records to evidence: what the records of a run say, with intervals and counts.
 
+Only ``tables`` and ``explained`` draw.
+"""
+
+from agent_eval.reports.conventions import CONVENTIONS, BuildConventions, Convention, Score, conventions_of
 from agent_eval.reports.evidence import evidence_of
+from agent_eval.reports.explain import Explanation
 from agent_eval.reports.report import Report, report_of
 from agent_eval.reports.selection import REFERENCE_BUILD, Pair, judged, latest, pairs_of, reference_of
 from agent_eval.reports.speed import BuildSpeed, RunSpeed, SpeedRatio, speed_of
@@ -15,18 +20,24 @@ from agent_eval.reports.summary import (
 )
 
 __all__ = [
+    "CONVENTIONS",
     "RATES",
     "REFERENCE_BUILD",
+    "BuildConventions",
     "BuildSpeed",
     "BuildSummary",
+    "Convention",
     "Discordance",
+    "Explanation",
     "Pair",
     "PairSummary",
     "RateName",
     "Report",
     "RunSpeed",
     "RunSummary",
+    "Score",
     "SpeedRatio",
+    "conventions_of",
     "evidence_of",
     "judged",
     "latest",

@@ -63,6 +63,7 @@ def join(
                 prefill_tokens_per_s=speeds[build.build].prefill,
             )
             for build in summary.builds
+            if build.build not in manifest.agents
         ),
         pairs=tuple(
             PairedEvidence(

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from agent_eval.records import EpisodeRecord, RunManifest
+from agent_eval.reports.conventions import BuildConventions, conventions_of
 from agent_eval.reports.evidence import MARGIN, join
 from agent_eval.reports.speed import RunSpeed, speed_of
 from agent_eval.reports.summary import RunSummary, summary_of
@@ -20,6 +21,7 @@ class Report:
     summary: RunSummary
     speed: RunSpeed
     evidence: Evidence
+    conventions: tuple[BuildConventions, ...]
 
 
 def report_of(
@@ -34,4 +36,5 @@ def report_of(
         run: Name of the run in sentences; when it was created, by default.
     """
     summary, speed = summary_of(manifest, records), speed_of(manifest, records)
-    return Report(manifest, summary, speed, join(manifest, summary, speed, margin=margin, run=run))
+    evidence = join(manifest, summary, speed, margin=margin, run=run)
+    return Report(manifest, summary, speed, evidence, conventions_of(manifest, records))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from agent_eval.errors import RunFolderError
 from agent_eval.outcome import Facts
 from agent_eval.records import EpisodeRecord, RunManifest
 
@@ -52,9 +53,31 @@ def builds_of(manifest: RunManifest, records: Iterable[EpisodeRecord]) -> tuple[
     return tuple(dict.fromkeys((*manifest.configuration.builds, *(record.build for record in records))))
 
 
+def models_of(manifest: RunManifest, records: Iterable[EpisodeRecord]) -> tuple[str, ...]:
+    """Return the builds of a model: those that can be compared with each other and shipped."""
+    return tuple(build for build in builds_of(manifest, records) if build not in manifest.agents)
+
+
 def reference_of(builds: Sequence[str]) -> str:
-    """Return the build that the others are compared with: bf16, or the first where the run has no bf16."""
-    return REFERENCE_BUILD if REFERENCE_BUILD in builds else builds[0]
+    """Return the build that the others are compared with: bf16, the first where there is no bf16, or none of none."""
+    return REFERENCE_BUILD if REFERENCE_BUILD in builds else next(iter(builds), "")
+
+
+def require_one_version(records: Iterable[EpisodeRecord]) -> None:
+    """Refuse records of which some were made with another version of their task than others.
+
+    Raises:
+        RunFolderError: names the task and both versions.
+    """
+    seen: dict[str, EpisodeRecord] = {}
+    for record in records:
+        first = seen.setdefault(record.task, record)
+        if first.task_version != record.task_version:
+            raise RunFolderError(
+                f"{first.episode} was recorded with version {first.task_version} of task {record.task!r}, "
+                f"{record.episode} with version {record.task_version}; results of two versions do not compare",
+                hint="run the older episodes again in a new folder",
+            )
 
 
 def pairs_of(records: Iterable[EpisodeRecord], reference: str, build: str) -> tuple[Pair, ...]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from agent_eval.records import EpisodeRecord, RunManifest
-from agent_eval.reports.selection import builds_of, judged, latest, reference_of
+from agent_eval.reports.selection import judged, latest, models_of, reference_of
 from agent_eval.reports.stats import bootstrap_median
 from agent_eval.types import Interval, SpeedVerdict
 
@@ -57,7 +57,7 @@ class RunSpeed:
 
 def speed_of(manifest: RunManifest, records: Sequence[EpisodeRecord]) -> RunSpeed:
     """Compute speeds and ratios from the timings of a run's judged episodes."""
-    builds = builds_of(manifest, records)
+    builds = models_of(manifest, records)
     reference = reference_of(builds)
     seed = manifest.configuration.seed
     warm_up = min((record.block for record in records), default=None)

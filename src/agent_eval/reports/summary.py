@@ -12,7 +12,17 @@ from typing import Literal
 
 from agent_eval.outcome import LABELS, Facts, Label, Outcome, SubKind
 from agent_eval.records import EpisodeRecord, RunManifest
-from agent_eval.reports.selection import builds_of, facts_of, faulted, judged, latest, pairs_of, reference_of
+from agent_eval.reports.selection import (
+    builds_of,
+    facts_of,
+    faulted,
+    judged,
+    latest,
+    models_of,
+    pairs_of,
+    reference_of,
+    require_one_version,
+)
 from agent_eval.reports.stats import Count, bootstrap_median, clustered_share, wilson
 from agent_eval.types import Interval
 
@@ -158,21 +168,27 @@ class RunSummary:
     planned: int
     """Episodes per build that the run was to record."""
     reference: str
+    """Build that the others are compared with; empty where the run has reference agents only."""
     builds: tuple[BuildSummary, ...]
     pairs: tuple[PairSummary, ...]
 
 
 def summary_of(manifest: RunManifest, records: Sequence[EpisodeRecord]) -> RunSummary:
-    """Summarise a run."""
-    builds = builds_of(manifest, records)
-    reference = reference_of(builds)
+    """Summarise a run.
+
+    Raises:
+        RunFolderError: its records were made with different versions of a task.
+    """
+    require_one_version(records)
+    builds, models = builds_of(manifest, records), models_of(manifest, records)
+    reference = reference_of(models)
     counted = latest(records)
     seed = manifest.configuration.seed
     return RunSummary(
         planned=len(manifest.configuration.tasks) * manifest.configuration.instances,
         reference=reference,
         builds=tuple(_build_summary(build, [r for r in counted if r.build == build], seed) for build in builds),
-        pairs=tuple(_pair_summary(counted, reference, build, seed) for build in builds if build != reference),
+        pairs=tuple(_pair_summary(counted, reference, build, seed) for build in models if build != reference),
     )
 
 

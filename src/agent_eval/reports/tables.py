@@ -1,22 +1,20 @@
-"""Draws a report and a recommendation for a terminal. Computes nothing but the text of numbers; alone in using rich.
+"""Draws a report and a recommendation for a terminal. Computes nothing but the text of numbers.
 
-Goals, faults and names come from models, phones and people. All of it is shown as ``Text``, never as markup, with
-control characters made visible. Each table keeps to its width, down to 80 columns, and reads without colour.
+Each table keeps to its width, down to 80 columns, and reads without colour.
 """
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
-from rich.measure import Measurement
+from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
 from agent_eval.outcome import LABELS, Label
 from agent_eval.records import EpisodeRecord, RunManifest
+from agent_eval.reports import layout
+from agent_eval.reports.conventions import CONVENTIONS, MARKS
 from agent_eval.reports.evidence import MARGIN
 from agent_eval.reports.report import Report, report_of
 from agent_eval.reports.speed import NOISE_BAND
@@ -24,7 +22,7 @@ from agent_eval.reports.stats import MOST_PAIRS
 from agent_eval.reports.summary import RATES, BuildSummary, Discordance
 from agent_eval.types import Evidence, Interval, MachineProbe, PairedEvidence, Priority, Recommendation
 
-_GOOD, _BAD, _OPEN, _FAINT = "green", "red", "yellow", "dim"
+_GOOD, _BAD, _OPEN = "green", "red", "yellow"
 _VERDICT_STYLES = {
     "no worse": _GOOD,
     "worse": _BAD,
@@ -32,10 +30,8 @@ _VERDICT_STYLES = {
     "faster": _GOOD,
     "slower": _BAD,
     "no measured difference": "",
-    "not measured": _FAINT,
+    "not measured": layout.FAINT,
 }
-_INVISIBLE = frozenset({"Cc", "Cf", "Cs", "Co", "Zl", "Zp"})
-"""Unicode categories that a terminal obeys or hides: controls, formats, surrogates, private use, line separators."""
 
 
 def render_report(
@@ -55,6 +51,7 @@ def render_report(
         _outcomes(report),
         _denominator(report),
         *([_pairs(report), _migration(report), _discordant(report)] if report.evidence.pairs else []),
+        _conventions(report),
         _speed(report),
         _behaviour(report),
         _notes(report),
@@ -80,35 +77,21 @@ def render_recommendation(
         standing = Text("nothing may be advised", style=_BAD)
     else:
         standing = Text("insufficient evidence: this build is only the safer choice", style=_OPEN)
-    facts = _grid()
-    _row(facts, "build", Text(visible(build), style="bold"))
-    _row(facts, "standing", standing)
-    _row(facts, "rule", recommendation.rule)
+    facts = layout.grid()
+    layout.row(facts, "build", Text(layout.visible(build), style="bold"))
+    layout.row(facts, "standing", standing)
+    layout.row(facts, "rule", recommendation.rule)
     if recommendation.pairs_needed:
-        _row(facts, "pairs needed", _further(recommendation.pairs_needed))
-    _row(facts, "machine", _machine(probe))
+        layout.row(facts, "pairs needed", _further(recommendation.pairs_needed))
+    layout.row(facts, "machine", _machine(probe))
     if evidence is not None:
-        _row(
+        layout.row(
             facts,
             "evidence",
-            _text(f"{evidence.run}, {evidence.model} ({evidence.model_kind}), on {evidence.device_class}"),
+            layout.text(f"{evidence.run}, {evidence.model} ({evidence.model_kind}), on {evidence.device_class}"),
         )
-    reasons = Table.grid(padding=(0, 1))
-    for reason in recommendation.reasons:
-        _row(reasons, "-", _text(reason))
-    return Group(_heading(f"Recommendation for priority {priority}"), facts, reasons)
-
-
-def visible(text: str) -> str:
-    r"""Replace what a terminal would obey or hide by its escape, such as ``\x1b`` or ``\u202e``."""
-    return "".join(_escape(char) if unicodedata.category(char) in _INVISIBLE else char for char in text)
-
-
-def _escape(char: str) -> str:
-    named = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
-    code = ord(char)
-    wide = f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
-    return named.get(char) or (f"\\x{code:02x}" if code < 0x100 else wide)
+    reasons = layout.bullets(recommendation.reasons)
+    return Group(layout.heading(f"Recommendation for priority {priority}"), facts, reasons)
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -117,20 +100,20 @@ def _escape(char: str) -> str:
 
 def _identity(report: Report) -> RenderableType:
     manifest, configuration = report.manifest, report.manifest.configuration
-    grid = _grid()
-    _row(grid, "run", report.evidence.run)
+    grid = layout.grid()
+    layout.row(grid, "run", report.evidence.run)
     if report.evidence.run != manifest.created:
-        _row(grid, "created", manifest.created)
-    _row(grid, "model", f"{configuration.model} ({manifest.model_kind}), {_short(configuration.model_digest)}")
-    _row(grid, "device", configuration.device)
+        layout.row(grid, "created", manifest.created)
+    layout.row(grid, "model", f"{configuration.model} ({manifest.model_kind}), {_short(configuration.model_digest)}")
+    layout.row(grid, "device", configuration.device)
     if configuration.skin != "default":
-        _row(grid, "skin", configuration.skin)
+        layout.row(grid, "skin", configuration.skin)
     if configuration.faults:
-        _row(grid, "faults", ", ".join(configuration.faults))
-    _row(grid, "machine", _machine(manifest.machine, threads=manifest.threads))
+        layout.row(grid, "faults", ", ".join(configuration.faults))
+    layout.row(grid, "machine", _machine(manifest.machine, threads=manifest.threads))
     for build in configuration.builds:
-        _row(grid, build, manifest.build_notes.get(build, "no note"))
-    _row(
+        layout.row(grid, build, manifest.build_notes.get(build, "no note"))
+    layout.row(
         grid,
         "suite",
         Text(
@@ -144,42 +127,44 @@ def _identity(report: Report) -> RenderableType:
         limits.append("stopped on loops")
     if configuration.max_episode_s is not None:
         limits.append(f"{configuration.max_episode_s:g} s an episode")
-    _row(grid, "limits", Text(", ".join(limits)))
+    layout.row(grid, "limits", Text(", ".join(limits)))
     versions = ", ".join(f"{name} {version}" for name, version in manifest.versions.items())
-    _row(grid, "versions", versions)
-    return Group(_heading("Run"), grid)
+    layout.row(grid, "versions", versions)
+    return Group(layout.heading("Run"), grid)
 
 
 def _outcomes(report: Report) -> RenderableType:
-    table = _WidestThatFits(_labels_as_columns(report), _labels_as_rows(report))
+    table = layout.WidestThatFits(_labels_as_columns(report), _labels_as_rows(report))
     kinds = [
         f"{build.build} {', '.join(f'{kind} {count}' for kind, count in sorted(build.sub_kinds.items()))}"
         for build in report.summary.builds
         if build.sub_kinds
     ]
-    return Group(_heading("Outcomes"), table, *([_note(f"Sub-kinds: {'; '.join(kinds)}.")] if kinds else []))
+    return Group(
+        layout.heading("Outcomes"), table, *([layout.note(f"Sub-kinds: {'; '.join(kinds)}.")] if kinds else [])
+    )
 
 
 def _labels_as_columns(report: Report) -> Table:
-    table = _table()
+    table = layout.table()
     table.add_column("build", no_wrap=True)
     table.add_column("judged", justify="right")
     table.add_column("success, 95 %", justify="right", no_wrap=True)
     for label in LABELS:
         table.add_column(label.replace("_", "\n"), justify="right", vertical="bottom")
     for build in report.summary.builds:
-        _row(table, build.build, str(build.judged), _success(build), *(_tally(build, label) for label in LABELS))
+        layout.row(table, build.build, str(build.judged), _success(build), *(_tally(build, label) for label in LABELS))
     return table
 
 
 def _labels_as_rows(report: Report) -> Table:
     builds = report.summary.builds
-    table = _table("", *(build.build for build in builds))
-    _row(table, "judged", *(str(build.judged) for build in builds))
-    _row(table, "success, 95 %", *(_success(build) for build in builds))
+    table = layout.table("", *(build.build for build in builds))
+    layout.row(table, "judged", *(str(build.judged) for build in builds))
+    layout.row(table, "success, 95 %", *(_success(build) for build in builds))
     table.add_section()
     for label in LABELS:
-        _row(table, label, *(_tally(build, label) for build in builds))
+        layout.row(table, label, *(_tally(build, label) for build in builds))
     return table
 
 
@@ -190,20 +175,22 @@ def _denominator(report: Report) -> RenderableType:
         line = f"{build.build}: {build.judged} judged of {build.recorded} recorded of {report.summary.planned} planned"
         if errors:
             line += f"; left out of every rate, {_count(len(errors), 'harness_error')}:"
-        lines.append(_text(line))
+        lines.append(layout.text(line))
         for record in errors:
             fault = record.outcome.fault or "no fault recorded"
-            lines.append(Text(visible(f"  {record.episode}, attempt {record.attempt + 1}: {fault}"), style=_OPEN))
-    return Group(_heading("Denominators"), *lines)
+            lines.append(
+                Text(layout.visible(f"  {record.episode}, attempt {record.attempt + 1}: {fault}"), style=_OPEN)
+            )
+    return Group(layout.heading("Denominators"), *lines)
 
 
 def _pairs(report: Report) -> RenderableType:
     reference = report.summary.reference
-    table = _table("build", "pairs", "lost", "gained", "points [95 %]", "bound", "p", "Holm", "verdict")
+    table = layout.table("build", "pairs", "lost", "gained", "points [95 %]", "bound", "p", "Holm", "verdict")
     table.columns[-1].justify = "left"
     for pair in report.evidence.pairs:
         known = pair.pairs > 0
-        _row(
+        layout.row(
             table,
             pair.build,
             str(pair.pairs),
@@ -217,9 +204,9 @@ def _pairs(report: Report) -> RenderableType:
         )
     margin = report.evidence.pairs[0].margin
     return Group(
-        _heading(f"Against {reference}, the same instances"),
+        layout.heading(f"Against {reference}, the same instances"),
         table,
-        _note(
+        layout.note(
             f"lost: {reference} passed and the build did not. Points: difference of success, Bonett-Price. No "
             f"worse: the one-sided 95 % bound is above -{100 * margin:.0f}. p: exact McNemar; Holm: the same over "
             f"{_count(len(report.evidence.pairs), 'comparison')}."
@@ -229,24 +216,24 @@ def _pairs(report: Report) -> RenderableType:
 
 def _migration(report: Report) -> RenderableType:
     pairs = report.summary.pairs
-    table = _table(f"{report.summary.reference} ended in", "the build in", *(pair.build for pair in pairs))
+    table = layout.table(f"{report.summary.reference} ended in", "the build in", *(pair.build for pair in pairs))
     table.columns[1].justify = "left"
     seen = {move for pair in pairs for move in pair.migration}
     for move in sorted(seen, key=lambda move: (LABELS.index(move[0]), LABELS.index(move[1]))):
         counts = [pair.migration.get(move, 0) for pair in pairs]
-        style = _FAINT if move[0] == move[1] else ""
-        _row(table, move[0], move[1], *(str(count) if count else "." for count in counts), style=style)
+        style = layout.FAINT if move[0] == move[1] else ""
+        layout.row(table, move[0], move[1], *(str(count) if count else "." for count in counts), style=style)
     if not seen:
-        return Group(_heading("Label migration"), _note("No instance was judged with two builds."))
-    return Group(_heading("Label migration, pairs"), table)
+        return Group(layout.heading("Label migration"), layout.note("No instance was judged with two builds."))
+    return Group(layout.heading("Label migration, pairs"), table)
 
 
 def _discordant(report: Report) -> RenderableType:
-    heading = _heading("Discordant pairs")
+    heading = layout.heading("Discordant pairs")
     listed = [discordance for pair in report.summary.pairs for discordance in pair.discordant]
     if not listed:
-        return Group(heading, _note("None: no instance was passed by one build only."))
-    table = _table("", "episode", "failed with", "goal")
+        return Group(heading, layout.note("None: no instance was passed by one build only."))
+    table = layout.table("", "episode", "failed with", "goal")
     for column in table.columns:
         column.justify = "left"
         column.overflow = "fold"
@@ -255,20 +242,41 @@ def _discordant(report: Report) -> RenderableType:
     for discordance in listed:
         failed = discordance.build if discordance.lost else discordance.reference
         label = failed.outcome.label + (f", {failed.outcome.sub_kind}" if failed.outcome.sub_kind else "")
-        _row(
+        layout.row(
             table,
             Text("lost", style=_BAD) if discordance.lost else Text("gained", style=_GOOD),
-            _text(discordance.build.episode),
+            layout.text(discordance.build.episode),
             label,
-            _text(_goal(discordance)),
+            layout.text(_goal(discordance)),
         )
     return Group(heading, table)
+
+
+def _conventions(report: Report) -> RenderableType:
+    builds = report.conventions
+    table = layout.table("", *(build.build for build in builds))
+    layout.row(table, "success, as here", *(_percent(build.rates["success"]) for build in report.summary.builds))
+    table.add_section()
+    for place, convention in enumerate(CONVENTIONS):
+        shares = [build.shares[place] for build in builds]
+        layout.row(table, convention.name, *(_percent(share.passed) for share in shares))
+        for mark in (mark for mark in MARKS if any(mark in share.marks for share in shares)):
+            counts = [str(share.marks.get(mark, 0) or ".") for share in shares]
+            layout.row(table, f"  {mark}", *counts, style=layout.FAINT)
+    return Group(
+        layout.heading("The same episodes under published conventions"),
+        table,
+        layout.note(
+            "Shares passed [95 %] /judged episodes, and counts of what each benchmark notes besides. "
+            "docs/concepts/conventions.md says what each asks for."
+        ),
+    )
 
 
 def _speed(report: Report) -> RenderableType:
     speed = report.speed
     ratios = {ratio.build: ratio for ratio in speed.ratios}
-    table = _table("build", "phase", "tokens/s [95 %]", "ratio [95 %]", "blocks", "verdict")
+    table = layout.table("build", "phase", "tokens/s [95 %]", "ratio [95 %]", "blocks", "verdict")
     table.columns[1].justify = table.columns[-1].justify = "left"
     for build in speed.builds:
         ratio = ratios.get(build.build)
@@ -278,20 +286,20 @@ def _speed(report: Report) -> RenderableType:
         )
         for place, (phase, rate, compared, verdict) in enumerate(rows):
             counted = compared or rate
-            _row(
+            layout.row(
                 table,
                 build.build if place == 0 else "",
                 phase,
                 _rate(rate) if rate else "-",
                 f"{compared.estimate:.2f} [{compared.low:.2f}, {compared.high:.2f}]" if compared else "-",
                 str(counted.n) if counted else "0",
-                Text(verdict, style=_VERDICT_STYLES[verdict]) if verdict else Text("reference", style=_FAINT),
+                Text(verdict, style=_VERDICT_STYLES[verdict]) if verdict else Text("reference", style=layout.FAINT),
             )
     warm_up = f" Block {speed.warm_up_block + 1} is discarded as warm-up." if speed.warm_up_block is not None else ""
     return Group(
-        _heading("Speed"),
+        layout.heading("Speed"),
         table,
-        _note(
+        layout.note(
             f"Medians over blocks of one instance, in which the builds take turns; 95 % bootstrap.{warm_up} Ratios "
             f"to {speed.reference} within {100 * NOISE_BAND:.0f} % are no measured difference."
         ),
@@ -300,24 +308,26 @@ def _speed(report: Report) -> RenderableType:
 
 def _behaviour(report: Report) -> RenderableType:
     builds = report.summary.builds
-    table = _table("", *(build.build for build in builds))
+    table = layout.table("", *(build.build for build in builds))
     for name in RATES:
         if name != "success":
-            _row(table, name.replace("_", " "), *(_percent(build.rates[name]) for build in builds))
+            layout.row(table, name.replace("_", " "), *(_percent(build.rates[name]) for build in builds))
     table.add_section()
-    _row(table, "invalid per turn", *(_percent(build.invalid_calls_per_turn) for build in builds))
-    _row(table, "no effect", *(_percent(build.no_effect_share) for build in builds))
-    _row(table, "first invalid", *(_plain(build.first_invalid_turn) for build in builds))
-    _row(table, "budget used", *(_percent(build.budget_use) for build in builds))
+    layout.row(table, "invalid per turn", *(_percent(build.invalid_calls_per_turn) for build in builds))
+    layout.row(table, "no effect", *(_percent(build.no_effect_share) for build in builds))
+    layout.row(table, "first invalid", *(_plain(build.first_invalid_turn) for build in builds))
+    layout.row(table, "budget used", *(_percent(build.budget_use) for build in builds))
     ratios = {pair.build: pair.step_ratio for pair in report.summary.pairs}
     if ratios:
-        _row(table, f"steps over {report.summary.reference}", *(_ratio(ratios.get(build.build)) for build in builds))
-    _row(table, "tokens/success", *(_per_success(build, build.tokens) for build in builds))
-    _row(table, "seconds/success", *(_per_success(build, build.seconds) for build in builds))
+        layout.row(
+            table, f"steps over {report.summary.reference}", *(_ratio(ratios.get(build.build)) for build in builds)
+        )
+    layout.row(table, "tokens/success", *(_per_success(build, build.tokens) for build in builds))
+    layout.row(table, "seconds/success", *(_per_success(build, build.seconds) for build in builds))
     return Group(
-        _heading("Behaviour, exploratory"),
+        layout.heading("Behaviour, exploratory"),
         table,
-        _note(
+        layout.note(
             "Shares and medians [95 %] /count that they rest on. Turns count from 0; steps over the reference where "
             "both passed. docs/concepts/outcome.md defines each."
         ),
@@ -341,8 +351,8 @@ def _notes(report: Report) -> RenderableType:
     if any(build.harness_errors for build in summary.builds):
         notes.append("Episodes lost to the harness are run again when the command is repeated.")
     if not notes:
-        return Text("The run is complete.", style=_FAINT)
-    return Group(*(_text(note) for note in notes))
+        return Text("The run is complete.", style=layout.FAINT)
+    return Group(*(layout.text(note) for note in notes))
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -423,7 +433,7 @@ def _machine(probe: MachineProbe, threads: int | None = None) -> Text:
         parts.append(f"accelerator {probe.accelerator} (not used)")
     if threads is not None:
         parts.append(f"{_count(threads, 'thread')} used")
-    return _text(", ".join(parts))
+    return layout.text(", ".join(parts))
 
 
 def _short(digest: str) -> str:
@@ -432,52 +442,3 @@ def _short(digest: str) -> str:
 
 def _count(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
-
-
-# ----------------------------------------------------------------------------------------------------------------------
-# layout
-
-
-@dataclass(frozen=True)
-class _WidestThatFits:
-    """The first table if it fits without wrapping, else the second."""
-
-    wide: Table
-    narrow: Table
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        room = options.max_width
-        needed = Measurement.get(console, options.update(max_width=10_000), self.wide).maximum
-        yield self.wide if needed <= room else self.narrow
-
-
-def _heading(text: str) -> Text:
-    return Text(visible(text), style="bold underline")
-
-
-def _note(text: str) -> Text:
-    return Text(visible(text), style=_FAINT)
-
-
-def _grid() -> Table:
-    grid = Table.grid(padding=(0, 2))
-    grid.add_column(no_wrap=True, style=_FAINT)
-    grid.add_column(overflow="fold")
-    return grid
-
-
-def _row(table: Table, *cells: str | Text, style: str = "") -> None:
-    """Add a row whose strings are shown as they are: rich would read a plain string as markup."""
-    table.add_row(*(_text(cell) if isinstance(cell, str) else cell for cell in cells), style=style)
-
-
-def _text(text: str) -> Text:
-    return Text(visible(text))
-
-
-def _table(*columns: str) -> Table:
-    """Make a table whose first column is words and whose others are numbers."""
-    table = Table(box=None, padding=(0, 1), pad_edge=False, collapse_padding=False, header_style="bold")
-    for place, column in enumerate(columns):
-        table.add_column(_text(column), justify="left" if place == 0 else "right", vertical="top")
-    return table

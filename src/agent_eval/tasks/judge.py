@@ -6,10 +6,10 @@ It reads states, never a UI. The facts are independent of each other and of the 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from agent_eval.actions import GiveUp, Malformed, TaskComplete, Wait
+from agent_eval.actions import GiveUp, Malformed, Reply, TaskComplete, Wait
 from agent_eval.contracts import Trace, TraceStep
 from agent_eval.errors import TaskFault
 from agent_eval.outcome import Declaration, Facts, Outcome, SubGoal
@@ -40,8 +40,8 @@ NEUTRAL_PACKAGES = frozenset(
 )
 """Packages whose foreground says nothing about the app that an agent works in."""
 
-VOLATILE_PATHS = ("clock/now", "battery", "recents")
-"""Transient paths, or their parents, that change by themselves."""
+VOLATILE_PATHS = ("clock/now", "clock/now_ms", "clock/pending_timers", "battery", "recents", "ui/recents")
+"""Transient paths, or their parents, that change by themselves or say only what was in front before."""
 
 
 @dataclass(frozen=True)
@@ -87,11 +87,14 @@ def judge(criteria: Criteria, trace: Trace) -> Outcome:
 def acts(step: TraceStep) -> bool:
     """Tell whether what changed during a step may be the agent's doing.
 
-    Waiting changes nothing by itself, unless it lets something finish that an earlier action began.
+    Waiting, declaring and writing what is no call change nothing by themselves, unless time passes and lets something
+    finish that an earlier action began.
     """
-    if isinstance(step.reply, Malformed):
-        return False
-    return not isinstance(step.reply.action, Wait) or pending(step.before)
+    return _touches(step.reply) or pending(step.before)
+
+
+def _touches(reply: Reply) -> bool:
+    return not isinstance(reply, Malformed) and not isinstance(reply.action, Wait | TaskComplete | GiveUp)
 
 
 def facts_of(criteria: Criteria, trace: Trace, acts: Acts = acts) -> Facts:
@@ -120,7 +123,7 @@ def facts_of(criteria: Criteria, trace: Trace, acts: Acts = acts) -> Facts:
     return Facts(
         reached=reach.first is not None if criteria.goal is not None else goal_final,
         first_reach=reach.first,
-        reversals=reach.reversals,
+        reversals=len(reach.reversed_at),
         goal_final=goal_final,
         declared=declared,
         answer_ok=answer_ok,
@@ -136,6 +139,7 @@ def facts_of(criteria: Criteria, trace: Trace, acts: Acts = acts) -> Facts:
         in_wrong_app=_in_wrong_app(criteria, trace),
         right_ending="infeasible" if criteria.infeasible else "complete",
         sub_goals=tuple(_sub_goal(name, _reach(goal, trace, acts)) for name, goal in criteria.sub_goals.items()),
+        reversed_at=reach.reversed_at,
     )
 
 
@@ -157,20 +161,21 @@ def only(*patterns: str) -> Writes:
 
 class _Reach(NamedTuple):
     first: int | None
-    reversals: int
+    reversed_at: tuple[int, ...]
     final: bool
 
 
 def _reach(goal: Goal | None, trace: Trace, acts: Acts) -> _Reach:
     """Follow a goal along the trajectory.
 
-    A goal that comes or goes between two steps is the world's doing; it may count as reached, never as a reversal.
+    A goal that comes or goes between two steps, or by what the phone does by itself, is the world's doing; it may count
+    as reached, never as a reversal.
     """
     if goal is None:
-        return _Reach(None, 0, final=False)
+        return _Reach(None, (), final=False)
     holds = goal(trace.start, trace.start)
     first = 0 if holds else None
-    reversals = 0
+    reversed_at: list[int] = []
     for place, step in enumerate(trace.steps):
         held = goal(trace.start, step.before)
         holds = goal(trace.start, step.after)
@@ -178,13 +183,22 @@ def _reach(goal: Goal | None, trace: Trace, acts: Acts) -> _Reach:
             first = place
         if first is None and holds:
             first = place + 1
-        if held and not holds and acts(step):
-            reversals += 1
-    return _Reach(first, reversals, final=holds)
+        if held and not holds and acts(step) and not goal(trace.start, _without_the_phones_own(step)):
+            reversed_at.append(place)
+    return _Reach(first, tuple(reversed_at), final=holds)
+
+
+def _without_the_phones_own(step: TraceStep) -> Snapshot:
+    """Return the state after a step as it would be if the phone had done nothing by itself."""
+    own = {change.path: change.before for change in step.before.diff(step.after) if _phones_own(change, step.after)}
+    kept = {path: value for path, value in step.after.persisted if path not in own}
+    put_back = {path: value for path, value in own.items() if value is not None}
+    return replace(step.after, persisted=tuple(sorted((kept | put_back).items())))
 
 
 def _sub_goal(name: str, reach: _Reach) -> SubGoal:
-    return SubGoal(name, reach.first is not None, reach.first, reach.reversals, reach.final)
+    reversals = len(reach.reversed_at)
+    return SubGoal(name, reach.first is not None, reach.first, reversals, reach.final, reach.reversed_at)
 
 
 def _declaration(trace: Trace) -> Declaration:
@@ -273,8 +287,12 @@ def _had_no_effect(trace: Trace, place: int) -> bool:
     if step.before.persisted_digest != step.after.persisted_digest:
         return False
     if place + 1 < len(trace.steps):
-        return trace.steps[place + 1].screen == step.screen
+        return _page(trace.steps[place + 1]) == _page(step)
     return _steady(step.before) == _steady(step.after)  # no decision was made on the last screen
+
+
+def _page(step: TraceStep) -> str:
+    return step.outline or step.screen
 
 
 def _steady(snapshot: Snapshot) -> list[tuple[str, object]]:

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
-from datetime import date, datetime
+from dataclasses import replace
+from datetime import UTC, date, datetime
 
-from agent_eval.device_sim import Phone
+from agent_eval.device_sim import profile
 from agent_eval.device_sim.apps import APPS
+from agent_eval.device_sim.faults.screens import APPS as FAULT_APPS
 from agent_eval.device_sim.locales import LOCALES, DateStyle, Locale
 from agent_eval.device_sim.parts.language import Language
 from agent_eval.device_sim.screen import wifi_word
@@ -29,7 +31,7 @@ class Speech:
     """
 
     def __init__(self, locale: str, time_format: str, wording: str, *, ascii_hyphen: bool) -> None:
-        language = Language({"settings/locale": locale, "settings/time_format": time_format}, APPS)
+        language = Language({"settings/locale": locale, "settings/time_format": time_format}, {**APPS, **FAULT_APPS})
         self._say = language.say
         self.locale: Locale = language.locale
         self.wifi = wifi_word({"skin/wording": wording, "skin/ascii_hyphen": ascii_hyphen}, self.locale.wifi)
@@ -66,7 +68,13 @@ def speech_of(snapshot: Snapshot) -> Speech:
     )
 
 
+_BARE_APPS = tuple(replace(app, draw=None) for app in APPS.values())
+"""The apps without what they draw for themselves, which comes after the moment and costs most of a phone's drawing."""
+_BARE_SCHEMA = profile.schema_of(_BARE_APPS)
+
+
 @functools.lru_cache(maxsize=4096)
 def moment_of(phone_seed: int) -> datetime:
     """Return the moment at which the simulated phone of a seed starts, so that a task can name days near it."""
-    return Phone(PhoneSetup(phone_seed)).local_time
+    fresh = profile.draw(PhoneSetup(phone_seed), _BARE_APPS, _BARE_SCHEMA)
+    return datetime.fromtimestamp(fresh.epoch_ms // 1000, UTC)

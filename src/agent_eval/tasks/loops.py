@@ -1,11 +1,13 @@
 """Find cycles of actions on unchanged states. Knows nothing of goals, labels or phones.
 
-An action is a repetition when the screen, the persisted state and the identity of the action (tool, arguments and the
-element named, never its number or coordinates) are those of before. Period 1 counts after four equal actions in a row;
+An action is a repetition when the page, the persisted state and the identity of the action (tool, arguments and the
+element named, never its number or coordinates) are those of before. Of the page counts what an agent finds there, but
+no clock that ticks on it and no notification that comes over it. Period 1 counts after four equal actions in a row;
 periods 2 to 4 after two rounds for the flag and after three for stopping an episode.
 
-Some repetition is progress: waiting while something asynchronous is pending and a swipe that moved the list are passed
-over, and an action that leads to a persisted state not seen before in the episode starts the search afresh.
+Some repetition is progress: waiting while something asynchronous is pending and a swipe that only moved what is visible
+are passed over, and an action that leads to a persisted state not seen before in the episode starts the search afresh.
+``docs/concepts/loops.md`` has both kinds in examples.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from typing import Literal
 from agent_eval.actions import GiveUp, Malformed, Reply, TaskComplete, Wait
 from agent_eval.contracts import TraceStep
 from agent_eval.outcome import Loop
-from agent_eval.types import Snapshot
+from agent_eval.types import OWN_PREFIX, Snapshot
 
 LONGEST_PERIOD = 4
 ROUNDS_OF_ONE = 4
@@ -36,7 +38,7 @@ class LoopStep:
     """One step as the detector sees it."""
 
     key: str
-    """Screen, persisted state and action; two steps repeat each other when their keys are equal."""
+    """Page, persisted state and action; two steps repeat each other when their keys are equal."""
     standing: Standing = "counts"
     """``passed_over``: neither part of a cycle nor the end of one; ``progress``: no cycle spans this step."""
 
@@ -58,19 +60,33 @@ def action_identity(reply: Reply, target: str) -> str:
 def as_loop_steps(steps: Sequence[TraceStep]) -> tuple[LoopStep, ...]:
     """Reduce a trace to keys and standings."""
     seen: set[str] = set()
+    ever: set[str] = set()
     reduced = []
     for step in steps:
-        before, after = step.before.persisted_digest, step.after.persisted_digest
+        before, after = _state(step.before, ever), _state(step.after, ever)
         seen.add(before)
         target = step.result.target if step.result is not None else ""
         standing: Standing = "counts"
         if after not in seen or _declares(step.reply):
             standing = "progress"
-        elif step.scrolled or (_waits(step.reply) and pending(step.before)):
+        elif (step.scrolled and after == before) or (_waits(step.reply) and pending(step.before)):
             standing = "passed_over"
         seen.add(after)
-        reduced.append(LoopStep(f"{step.screen} {before} {action_identity(step.reply, target)}", standing))
+        page = step.outline or step.screen
+        reduced.append(LoopStep(f"{page} {before} {action_identity(step.reply, target)}", standing))
     return tuple(reduced)
+
+
+def _state(snapshot: Snapshot, ever: set[str]) -> str:
+    """Name the persisted state; of what the phone adds by itself counts how much has gone, never what has come.
+
+    Args:
+        snapshot: The state.
+        ever: What the phone had added in earlier states; what it has added in this one joins it.
+    """
+    own = snapshot.under(OWN_PREFIX.rstrip("/")).keys()
+    ever.update(own)
+    return f"{snapshot.persisted_digest} {len(ever - own)}"
 
 
 def find_loop(steps: Sequence[LoopStep]) -> Loop | None:

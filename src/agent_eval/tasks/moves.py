@@ -7,7 +7,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from agent_eval.actions import Action, GiveUp, LongPress, OpenApp, PressKey, Swipe, Tap, TaskComplete, TypeText
+from agent_eval.actions import (
+    Action,
+    GiveUp,
+    LongPress,
+    OpenApp,
+    PressKey,
+    Swipe,
+    Tap,
+    TaskComplete,
+    TypeText,
+    Wait,
+)
 from agent_eval.types import PLAIN_SIGNS, Element, Scalar
 
 
@@ -67,6 +78,16 @@ def go_back() -> Move:
 def close_keyboard() -> Move:
     """Close the keyboard that covers what is needed."""
     return Move(PressKey(key="back"), "keyboard")
+
+
+def go_home() -> Move:
+    """Show the launcher, from where the shade can be pulled down."""
+    return Move(PressKey(key="home"), "home")
+
+
+def wait(thought: str) -> Move:
+    """Let the phone finish what it is doing."""
+    return Move(Wait(), thought)
 
 
 def open_app(name: str) -> Move:

@@ -98,7 +98,7 @@ class TaskInstance:
 
     def oracle(self, phone: PhoneControl) -> Expert:
         """Return an expert that solves the instance from any screen; it must begin on the prepared phone."""
-        return Expert(phone, self.draft.plan, self.draft.criteria.allowed)
+        return Expert(phone, self.draft.plan, self.draft.criteria.allowed, self.draft.criteria.goal)
 
     def goal_holds(self, start: Snapshot, now: Snapshot) -> bool:
         """Tell whether the goal holds in a state; False for a task that only asks for an answer."""

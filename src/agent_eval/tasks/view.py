@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from agent_eval.actions import Swipe
+from agent_eval.tasks.judge import Goal, matches
 from agent_eval.tasks.language import Speech, speech_of
 from agent_eval.tasks.moves import Move, close_keyboard, plain, tap, type_into
 from agent_eval.types import ActionResult, Change, Element, Observation, Scalar, Snapshot
@@ -43,6 +44,10 @@ class View:
     damage: tuple[Change, ...]
     """What changed since the start outside the allowed writes."""
     search: Search = field(default_factory=Search)
+    patterns: tuple[str, ...] = ()
+    """Path patterns that the task may change."""
+    goal: Goal | None = None
+    """What the task wants to hold; None where only a declaration decides."""
 
     @property
     def package(self) -> str:
@@ -53,6 +58,10 @@ class View:
     def screen(self) -> str:
         """Short id of the screen in front, such as ``settings/internet``."""
         return str(self.now.get("ui/screen", ""))
+
+    def may_change(self, path: str) -> bool:
+        """Tell whether a path is the task's to change."""
+        return any(matches(path, pattern) for pattern in self.patterns)
 
     @property
     def keyboard(self) -> bool:
@@ -70,12 +79,8 @@ class View:
 
     def variable(self, name: str) -> Scalar | None:
         """Return a variable of the page in front, such as ``text/first`` of a form; None if it has none."""
-        paths = [
-            path
-            for path, _ in self.now.transient
-            if path.startswith(f"ui/task/{self.package}/") and path.endswith(f"/{self.screen}/{name}")
-        ]
-        return self.now.get(max(paths, key=_depth)) if paths else None
+        pages = str(self.now.get("ui/stack", "")).split(" > ")
+        return self.now.get(f"ui/task/{self.package}/{len(pages) - 1}/{pages[-1]}/{name}")
 
     def labelled(self, label: str, *roles: str, starts: bool = False) -> Iterator[Element]:
         """Yield the elements with a label, of any role or of those given, in the order of the screen.
@@ -123,7 +128,3 @@ class View:
             if entry.value != text:
                 return type_into(entry, text)
         return None
-
-
-def _depth(path: str) -> int:
-    return int(path.split("/")[3])

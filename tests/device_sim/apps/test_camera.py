@@ -51,6 +51,15 @@ def test_a_photo_is_one_record_and_one_file_of_the_lens_in_use(make: Callable[..
     assert f"{lens} camera".encode() in finger.phone.files.read(f"{FOLDER}/{file}")
 
 
+def test_the_camera_opens_with_the_lens_that_was_used_last(make: Callable[..., Finger]) -> None:
+    finger = camera(make)
+    finger.tap(description="Switch to front camera")
+    finger.phone.dismiss_task("com.android.camera2")
+    finger.phone.open_app("com.android.camera2")
+    finger.tap(description="Shutter")
+    assert shots(finger) == [("photo", "front", 0)]
+
+
 def test_two_photos_in_the_same_second_have_names_of_their_own(make: Callable[..., Finger]) -> None:
     finger = camera(make)
     before = files(finger)

@@ -75,7 +75,14 @@ def test_a_reply_is_stamped_with_the_time_of_the_phone(make: Callable[..., Finge
         "address": "+1555000", "body": "On my way", "sent": True, "status": "sent", "time": now,
     }  # fmt: skip
     hour = finger.phone.locale.time_of_day(finger.phone.local_time.hour, finger.phone.local_time.minute)
-    assert finger.sees(text=hour, resourceId=MESSAGING + "message_status")
+    assert finger.sees(text=f"Sent {hour}", resourceId=MESSAGING + "message_status")
+
+
+def test_a_conversation_says_which_messages_are_ones_own(make: Callable[..., Finger]) -> None:
+    finger = talk(make)
+    texts = finger.texts
+    assert "Sent" in texts[texts.index("Thanks!") :]
+    assert "Sent" not in texts[: texts.index("Thanks!")]
 
 
 def test_a_message_is_resent_by_holding_it(make: Callable[..., Finger]) -> None:

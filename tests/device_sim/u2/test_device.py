@@ -104,6 +104,18 @@ def test_text_is_set_cleared_and_sent_by_keys(device: SimDevice) -> None:
     assert field.info["focused"] is True
 
 
+def test_the_clients_own_input_method_is_installed_and_types(device: SimDevice) -> None:
+    assert not device.is_input_ime_installed()
+    device.set_input_ime()
+    assert device.is_input_ime_installed()
+    assert device.current_ime() == "com.github.uiautomator/.AdbKeyboard"
+    device.app_start(SETTINGS)
+    device(text="Search settings").click()
+    device(className="android.widget.EditText").click()
+    device.send_keys("Grüße 你好")
+    assert device(className="android.widget.EditText").get_text() == "Grüße 你好"
+
+
 def test_keys_and_their_codes(device: SimDevice) -> None:
     device.app_start(SETTINGS)
     device(text="Battery").click()

@@ -126,7 +126,8 @@ def walks() -> list[Walk]:
     return [
         Walk("41", 2, photograph(front=False), "back", state={"camera/photos": 7}, sets=photo, adds=(back,),
              may=shots, check=one_shot),
-        Walk("41", 3, photograph(front=True), "front", state={"camera/photos": 7}, sets=photo,
+        Walk("41", 3, photograph(front=True), "front", state={"camera/photos": 7},
+             sets={**photo, "camera/lens": "front"},
              adds=(record("camera/shot", kind="photo", lens="front"),), may=shots, check=one_shot),
         Walk("42", 4, film, adds=(video,), may=shots, check=one_shot, sets={"camera/recording": False}),
         Walk("43", 5, delete("DCIM", "invoice_07.jpg"), state=RECEIPTS, gone=("files/DCIM/invoice_07.jpg",)),

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable
 
 from agent_eval.device_sim.apps.web import (
+    GUIDE,
     SITES,
     START,
     Block,
@@ -513,7 +514,7 @@ def draw(draw: Draw) -> None:
     rng = draw.rng
     draw.put("browser/maze_solved", False)
     draw.put("browser/product_solved", False)
-    known = [address for address in SITES if not address.endswith("/")]
+    known = [address for address in SITES if not address.endswith("/") and not address.startswith(GUIDE)]
     for address in ["https://news.example/", *rng.sample(known, rng.randint(1, 3))]:
         draw.record(BOOKMARK, url=address, title=site_page(address).title)
     start = int(draw.now.timestamp())

@@ -1,7 +1,8 @@
 """Camera: photos and videos by either lens, and a viewer of what was taken (packages/apps/Camera2).
 
 Each shot is a record below ``camera/shot`` and a file in ``DCIM/Camera``; ``camera/photos`` counts all photos that the
-phone has. While a video is being recorded, ``camera/recording`` says so. Knows no other app.
+phone has. While a video is being recorded, ``camera/recording`` says so. The camera opens with the lens that was used
+last (``camera/lens``). Knows no other app.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ _SINCE = "camera/recording_since_ms"
 
 def viewfinder(ui: Ui) -> View:
     """Build the viewfinder (camera.xml)."""
-    front, video = bool(ui.var("front", False)), bool(ui.var("video", False))
+    front, video = _lens(ui) == "front", bool(ui.var("video", False))
     recording = ui.flag("camera/recording")
 
     def press() -> None:
@@ -83,7 +84,7 @@ def viewfinder(ui: Ui) -> View:
             image_button(
                 "turn",
                 ui.say("Switch to back camera") if front else ui.say("Switch to front camera"),
-                lambda: ui.set("front", not front),
+                lambda: ui.put("camera/lens", "back" if front else "front"),
                 id=f"{_ID}camera_toggle_button",
                 enabled=not recording,
             ),
@@ -140,7 +141,7 @@ def _modes(ui: Ui, *, video: bool, enabled: bool) -> View:
 
 
 def _lens(ui: Ui) -> str:
-    return "front" if ui.var("front", False) else "back"
+    return ui.words("camera/lens")
 
 
 def take_photo(ui: Ui) -> None:
@@ -258,8 +259,9 @@ def ongoing(ui: Ui) -> Sequence[Notice]:
 
 
 def draw_idle(draw: Draw) -> None:
-    """A fresh phone records nothing."""
+    """A fresh phone records nothing, and looks out of its back."""
     draw.put("camera/recording", False)
+    draw.put("camera/lens", "back")
 
 
 STRINGS: Words = {
@@ -295,7 +297,11 @@ APP = App(
     icon="camera",
     home_row=True,
     permissions=("CAMERA",),
-    paths={"camera/photos": Kind(int, 0, 100_000), "camera/recording": YES_NO},
+    paths={
+        "camera/photos": Kind(int, 0, 100_000),
+        "camera/recording": YES_NO,
+        "camera/lens": Kind(str, among=("back", "front")),
+    },
     records={
         SHOT: {
             "kind": Kind(str, among=("photo", "video")),

@@ -293,7 +293,9 @@ def _bubble(ui: Ui, message: int) -> View:
     )
     parts = [text]
     moment = ui.number(f"{path}/time")
-    state = ui.say("Not sent. Touch to try again.") if failed else _when(ui, moment) if moment else ""
+    state = _when(ui, moment) if moment else ""
+    if sent:  # in words, as a screen reader has no sides
+        state = ui.say("Not sent. Touch to try again.") if failed else ui.say("Sent {when}", when=state).strip()
     if state:
         parts.append(
             label(
@@ -486,6 +488,7 @@ STRINGS: Words = {
     "Resend": ("Erneut senden", "重新发送"),
     "Search messages": ("Nachrichten suchen", "搜索消息"),
     "Send SMS": ("SMS senden", "发送短信"),
+    "Sent {when}": ("Gesendet {when}", "已发送 {when}"),
     "Start new conversation": ("Neue Konversation starten", "开始新对话"),
     "Stop searching": ("Suche beenden", "停止搜索"),
     "Text message": ("SMS", "短信"),

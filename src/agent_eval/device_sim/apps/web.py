@@ -201,6 +201,31 @@ _GOODS = {
     "umbrella": ("Umbrella", "12.00", "Fits into a bag; 96 cm wide when open."),
 }
 
+_CITIES = (
+    "Aarhus", "Basel", "Bergen", "Bilbao", "Cork", "Ghent", "Graz", "Leeds", "Lille", "Linz", "Malmo", "Naples",
+    "Odense", "Oulu", "Padua", "Porto", "Riga", "Rouen", "Split", "Tartu", "Turin", "Utrecht", "Vilnius", "Zagreb",
+)  # fmt: skip
+GUIDE = "https://travel.example/"
+"""A guide to cities, of which no drawn phone has bookmarked or visited a page."""
+
+
+def _guide() -> dict[str, str]:
+    """Return the pages of the guide: one for each city, with one below it for each of its topics."""
+    sites = {GUIDE: _page("City Guide", _links({city: f"/{city.lower()}" for city in _CITIES}))}
+    for place, city in enumerate(_CITIES):
+        home = f"/{city.lower()}"
+        topics = {
+            "trains": f"Trains leave {city} every {10 + place} minutes, the last one at 22:{10 + place}.",
+            "museums": f"The museums of {city} open at {8 + place % 4}; a ticket for all costs {12 + place}.50.",
+            "hotels": f"A room in {city} costs {60 + 3 * place} a night; {5 + place} of the hotels have a garden.",
+            "walks": f"The long walk around {city} takes {2 + place % 5} hours and passes {3 + place % 7} bridges.",
+        }
+        links = {topic.capitalize(): f"{home}/{topic}" for topic in topics}
+        sites[GUIDE + home[1:]] = _page(city, _links({**links, "City Guide": "/"}))
+        for topic, words in topics.items():
+            sites[f"{GUIDE}{home[1:]}/{topic}"] = _page(f"{city}: {topic}", _text(words), _links({city: home}))
+    return sites
+
 
 def _sites() -> dict[str, str]:
     sites = {
@@ -230,5 +255,5 @@ def _sites() -> dict[str, str]:
     return sites
 
 
-SITES = _sites()
+SITES = _sites() | _guide()
 """Address to HTML."""

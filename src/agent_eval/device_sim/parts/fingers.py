@@ -125,10 +125,13 @@ class Fingers:
         return touched(root, *start, lambda view: view.on_swipe is not None and view.on_swipe(direction)) is not None
 
     def _scrolls(self, root: View, start: Point, end: Point) -> bool:
-        """Let the content that a finger moved over follow it; tell whether it moved."""
+        """Let the content that a finger moved over follow it; tell whether it moved.
+
+        Where one scrolling view lies in another, a view whose content all fits leaves the finger to the one around it.
+        """
         vertical = _is_vertical(start, end)
         wanted = "column" if vertical else "row"
-        area = touched(root, *start, lambda view: bool(view.scroll) and view.arrange == wanted)
+        area = touched(root, *start, lambda view: view.reach > 0 and view.arrange == wanted)
         return area is not None and self.scroll(area, round(start[1] - end[1] if vertical else start[0] - end[0]))
 
     def scroll(self, view: View, distance: int) -> bool:

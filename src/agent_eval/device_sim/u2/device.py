@@ -7,7 +7,6 @@ of the package that imports uiautomator2 and adbutils.
 from __future__ import annotations
 
 import atexit
-import contextlib
 import posixpath
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
@@ -76,8 +75,12 @@ class SimSync(Sync):  # type: ignore[misc]  # adbutils ships no types
         elif isinstance(src, bytes | bytearray):
             content = bytes(src)
         elif hasattr(src, "read"):
-            with contextlib.closing(src):
-                content = src.read()
+            try:
+                # adbutils' own reader of an APK must be told how much
+                content = b"".join(iter(lambda: src.read(65536), b""))
+            finally:
+                if hasattr(src, "close"):
+                    src.close()
         else:
             raise TypeError(f"Invalid src type: {type(src)}")
         try:

@@ -19,7 +19,7 @@ def nano_config(tokenizer: Tokenizer) -> SparkConfig:
         num_key_value_heads=2,
         head_dim=32,
         vocab_size=-(-tokenizer.get_vocab_size() // 64) * 64,  # kernels want whole blocks of rows
-        max_position_embeddings=4096,
+        max_position_embeddings=8192,
         sliding_window=256,  # about two screens: what lies further back only the full layer sees
         full_rope=Rope(theta=100_000.0, partial_rotary_factor=0.25),
         sliding_rope=Rope(theta=10_000.0, partial_rotary_factor=1.0),

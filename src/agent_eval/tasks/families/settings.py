@@ -1,115 +1,42 @@
-"""What is asked of the Settings app. Knows where each answer is kept in the phone's state, and how to word the goal.
-
-A switch that a task sets starts the other way round; its ``Already`` twin starts as wanted, with the same sentences, so
-an agent that always taps fails the twin.
-"""
+"""What is asked of the Settings app. Knows where each answer is kept in the phone's state, and how to word the goal."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from random import Random
 
+from agent_eval.device_sim.profile import TIMEOUTS
 from agent_eval.tasks import answers
-from agent_eval.tasks.families import settings_expert
+from agent_eval.tasks.families import launcher_expert, settings_expert
+from agent_eval.tasks.families.launcher_expert import SYSTEM_UI
 from agent_eval.tasks.families.repair import undo
-from agent_eval.tasks.families.settings_expert import SETTINGS, SYSTEM_UI, Spot, Toggle
+from agent_eval.tasks.families.settings_expert import SETTINGS, Spot
+from agent_eval.tasks.families.switches import (
+    AIRPLANE_SET,
+    BLUETOOTH_SET,
+    BLUETOOTH_SET_ALREADY,
+    DARK_THEME_SET,
+    DO_NOT_DISTURB_SET,
+    WIFI_OFF_BLUETOOTH_ON,
+    WIFI_SET,
+    WIFI_SET_ALREADY,
+    Words,
+    asking_for,
+    draw_world,
+)
 from agent_eval.tasks.judge import Criteria, Goal, only
-from agent_eval.tasks.moves import Move, complete, tap
+from agent_eval.tasks.moves import Move, complete, give_up, go_back, tap
 from agent_eval.tasks.oracle import Plan
-from agent_eval.tasks.task import Draft, Template, wordings
+from agent_eval.tasks.task import Draft, Language, Template, wordings
 from agent_eval.tasks.view import View
 from agent_eval.types import Scalar, Snapshot
+
+# ----------------------------------------------------------------------------------------------------------------------
+# brightness
 
 BRIGHTEST = 255
 BRIGHTNESS_TOLERANCE = 5
 """Steps of the 0 to 255 brightness that still count as an end: two percent, a finger's width on the slider."""
-
-_RADIOS = ("settings/wifi_on", "settings/bluetooth_on")
-
-_FRAMES = ("{}.", "Please {}.", "On this phone, {}.", "I want you to {}.", "Now {}.")
-_ON = (
-    "turn on {x}",
-    "turn {x} on",
-    "switch on {x}",
-    "switch {x} on",
-    "enable {x}",
-    "make sure {x} is on",
-    "set {x} to on",
-)
-_OFF = (
-    "turn off {x}",
-    "turn {x} off",
-    "switch off {x}",
-    "switch {x} off",
-    "disable {x}",
-    "make sure {x} is off",
-    "set {x} to off",
-)
-
-
-def toggle_sentences(thing: str, wanted: bool) -> tuple[str, ...]:
-    """Return every sentence that asks for a switch to be on or off."""
-    return wordings(_ON if wanted else _OFF, _FRAMES, x=thing)
-
-
-def _world(rng: Random) -> dict[str, Scalar]:
-    """Draw the switches that no task names, so that none of them tells anything about the goal."""
-    return {
-        "settings/wifi_on": rng.random() < 0.5,
-        "settings/bluetooth_on": rng.random() < 0.5,
-        "settings/airplane_mode_on": False,
-        "settings/dark_theme": rng.random() < 0.5,
-        "settings/adaptive_brightness": rng.random() < 0.5,
-        "settings/battery_saver": rng.random() < 0.3,
-    }
-
-
-def _toggle_plan(toggle: Toggle, wanted: bool) -> Plan:
-    def plan(view: View) -> Move:
-        repair = undo(view)
-        if repair is not None:
-            return repair
-        found = settings_expert.set_toggle(view, toggle, wanted)
-        return found if isinstance(found, Move) else complete(found, wanted=wanted)
-
-    return plan
-
-
-def _toggle_task(
-    toggle: Toggle, thing: str, steps: int, *, already: bool, also_written: tuple[str, ...] = ()
-) -> Callable[[Random], Draft]:
-    """Return how to compose a task that wants one switch on or off.
-
-    Args:
-        toggle: The switch.
-        thing: What the sentences call it.
-        steps: Actions to the switch and onto it.
-        already: The switch starts as wanted.
-        also_written: Paths that the phone itself changes along with it.
-    """
-
-    def compose(rng: Random) -> Draft:
-        wanted = rng.random() < 0.5
-        state = _world(rng)
-        state[toggle.path] = wanted if already else not wanted
-        if state["settings/airplane_mode_on"]:
-            for radio in _RADIOS:
-                del state[radio]  # the phone switches them off, and remembers what they were
-        return Draft(
-            sentences={"en": toggle_sentences(thing, wanted)},
-            parameters={"wanted": "on" if wanted else "off"},
-            state=state,
-            criteria=Criteria(
-                goal=lambda _start, now: now.get(toggle.path) is wanted,
-                allowed=only(toggle.path, *also_written),
-                apps=(SETTINGS,),
-            ),
-            plan=_toggle_plan(toggle, wanted),
-            oracle_steps=steps - 1 if already else steps,
-        )
-
-    return compose
-
 
 _BRIGHTNESS_CLAUSES = (
     "set {x} to {level}",
@@ -124,16 +51,42 @@ _LEVELS = {
     "min": ("the minimum", "its lowest level", "the lowest value"),
     "max": ("the maximum", "its highest level", "the highest value"),
 }
+_DE_BRIGHTNESS_CLAUSES = (
+    "stelle {x} auf {level}",
+    "setze {x} auf {level}",
+    "ändere {x} auf {level}",
+    "bring {x} auf {level}",
+)
+_DE_BRIGHTNESS_WORDS = ("die Helligkeit", "die Bildschirmhelligkeit")
+_DE_LEVELS = {
+    "min": ("das Minimum", "die niedrigste Stufe", "den kleinsten Wert"),
+    "max": ("das Maximum", "die höchste Stufe", "den größten Wert"),
+}
+_ZH_BRIGHTNESS_CLAUSES = ("把{x}调到{level}", "将{x}设为{level}", "把{x}设置成{level}", "将{x}调整到{level}")
+_ZH_BRIGHTNESS_WORDS = ("亮度", "屏幕亮度")
+_ZH_LEVELS = {"min": ("最低", "最小值", "最低一档"), "max": ("最高", "最大值", "最高一档")}
 
 
-def brightness_sentences(wanted: str) -> tuple[str, ...]:
-    """Return every sentence that asks for one end of the brightness."""
-    return tuple(
-        sentence
-        for word in _BRIGHTNESS_WORDS
-        for level in _LEVELS[wanted]
-        for sentence in wordings(_BRIGHTNESS_CLAUSES, ("{}.", "Please {}.", "On this phone, {}."), x=word, level=level)
-    )
+def brightness_sentences(wanted: str) -> dict[Language, Sequence[str]]:
+    """Return every sentence that asks for one end of the brightness, by language."""
+
+    def combined(
+        clauses: Sequence[str], frames: Sequence[str], names: Sequence[str], levels: Sequence[str]
+    ) -> tuple[str, ...]:
+        return tuple(
+            sentence
+            for name in names
+            for level in levels
+            for sentence in wordings(clauses, frames, x=name, level=level)
+        )
+
+    return {
+        "en": combined(
+            _BRIGHTNESS_CLAUSES, ("{}.", "Please {}.", "On this phone, {}."), _BRIGHTNESS_WORDS, _LEVELS[wanted]
+        ),
+        "de": combined(_DE_BRIGHTNESS_CLAUSES, ("{}.", "Bitte {}."), _DE_BRIGHTNESS_WORDS, _DE_LEVELS[wanted]),
+        "zh": combined(_ZH_BRIGHTNESS_CLAUSES, ("{}。", "请{}。"), _ZH_BRIGHTNESS_WORDS, _ZH_LEVELS[wanted]),
+    }
 
 
 def _brightness_holds(wanted: str) -> Goal:
@@ -150,18 +103,20 @@ def _brightness_plan(wanted: str) -> Plan:
     holds = _brightness_holds(wanted)
 
     def plan(view: View) -> Move:
-        slider = settings_expert.slider(view)
-        if view.package == SYSTEM_UI and slider is not None and not holds(view.start, view.now):
+        shown = view.screen in (launcher_expert.QUICK_SETTINGS, settings_expert.BRIGHTNESS_DIALOG)
+        slider = settings_expert.slider(view) if shown else None
+        done = holds(view.start, view.now)
+        if slider is not None and not done:
             return settings_expert.slide(slider, to_the_right=wanted == "max")
         repair = undo(view)
         if repair is not None:
             return repair
-        if view.package == SYSTEM_UI and slider is not None:
+        if slider is not None:
             return complete(slider)
-        found = settings_expert.locate(view, settings_expert.BRIGHTNESS)
-        if isinstance(found, Move):
-            return found
-        return complete(found) if holds(view.start, view.now) else tap(found)
+        row = view.find("Brightness level", "row") if view.screen == "settings/display" else None
+        if row is not None:
+            return complete(row) if done else tap(row)
+        return launcher_expert.quick_settings(view, "brightness") or view.scroll("brightness")
 
     return plan
 
@@ -169,16 +124,194 @@ def _brightness_plan(wanted: str) -> Plan:
 def _compose_brightness(rng: Random) -> Draft:
     wanted = rng.choice(("min", "max"))
     return Draft(
-        sentences={"en": brightness_sentences(wanted)},
+        sentences=brightness_sentences(wanted),
         parameters={"wanted": wanted},
-        state=_world(rng) | {"settings/brightness": rng.randint(60, 195)},
+        state=draw_world(rng) | {"settings/brightness": rng.randint(60, 195)},
         criteria=Criteria(
             goal=_brightness_holds(wanted), allowed=only("settings/brightness"), apps=(SETTINGS, SYSTEM_UI)
         ),
         plan=_brightness_plan(wanted),
-        oracle_steps=5,
+        oracle_steps=3,
     )
 
+
+# ----------------------------------------------------------------------------------------------------------------------
+# screen timeout
+
+_TIMEOUT_CLAUSES = (
+    "set the screen timeout to {t}",
+    "change the screen timeout to {t}",
+    "let the screen turn off after {t}",
+    "make the screen go dark after {t} without a touch",
+    "have the display switch itself off after {t} of inactivity",
+    "make the screen time out after {t}",
+)
+
+
+def _timeout_words(seconds: int) -> str:
+    if seconds < 60:
+        return f"{seconds} seconds"
+    return "1 minute" if seconds == 60 else f"{seconds // 60} minutes"
+
+
+def _timeout_plan(seconds: int) -> Plan:
+    def plan(view: View) -> Move:
+        repair = undo(view)
+        if repair is not None:
+            return repair
+        found = settings_expert.choose_timeout(view, seconds)
+        return found if isinstance(found, Move) else complete(found)
+
+    return plan
+
+
+def _compose_timeout(rng: Random) -> Draft:
+    seconds, first = rng.sample(TIMEOUTS, 2)
+    words = _timeout_words(seconds)
+    path = settings_expert.TIMEOUT
+    return Draft(
+        sentences={"en": wordings(_TIMEOUT_CLAUSES, ("{}.", "Please {}.", "On this phone, {}."), t=words)},
+        parameters={"timeout": words},
+        state=draw_world(rng) | {path: first},
+        criteria=Criteria(
+            goal=lambda _start, now: now.get(path) == seconds, allowed=only(path), apps=(SETTINGS,)
+        ),
+        plan=_timeout_plan(seconds),
+        oracle_steps=5,
+    )  # fmt: skip
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# a network
+
+_JOIN_CLAUSES = (
+    'connect to the Wi-Fi network "{ssid}"; the password is "{password}"',
+    'join the Wi-Fi network "{ssid}" with the password "{password}"',
+    'use the password "{password}" to get onto the Wi-Fi "{ssid}"',
+    'put this phone on the "{ssid}" Wi-Fi, whose password is "{password}"',
+    'log in to the wireless network "{ssid}" using "{password}" as the password',
+)
+_PLACES = (
+    "Anchor", "Birch", "Canal", "Dune", "Elm", "Ferry", "Gable", "Hollow", "Inlet", "Jetty", "Kelp", "Lilac", "Mill",
+    "Ridge", "Sail", "Tulip",
+)  # fmt: skip
+_ROOMS = ("Lodge", "Loft", "Hall", "Villa", "Cellar", "Atelier")
+_SECRETS = ("amber", "basil", "cobalt", "delta", "ember", "fennel", "garnet", "hazel", "indigo", "juniper")
+
+
+def _draw_network(rng: Random) -> str:
+    return f"{rng.choice(_PLACES)} {rng.choice(_ROOMS)} {rng.randint(1, 9)}"
+
+
+def _networks_like(ssid: str, rng: Random) -> list[str]:
+    """Return names that are easily taken for a network's, in random order."""
+    place, room, number = ssid.split(" ")
+    near = [
+        f"{place} {room} {int(number) % 9 + 1}",
+        f"{place} {room} {number}{number}",
+        f"{place} {room.lower()} {number}",
+        f"{place} {room.replace('l', '1', 1)} {number}",
+        f"{place}-{room} {number}",
+        f"{place} {room} {number} 5G",
+    ]
+    rng.shuffle(near)
+    return near
+
+
+def _draw_password(rng: Random) -> str:
+    return f"{rng.choice(_SECRETS)}-{rng.choice(_SECRETS)}-{rng.randint(10, 99)}"
+
+
+def _join_writes(start: Snapshot, _end: Snapshot) -> tuple[str, ...]:
+    """Allow the network, and Wi-Fi where the phone has it off."""
+    off = start.get(settings_expert.WIFI.path) is False
+    return (settings_expert.NETWORK, settings_expert.WIFI.path) if off else (settings_expert.NETWORK,)
+
+
+def _join_plan(ssid: str, password: str) -> Plan:
+    def plan(view: View) -> Move:
+        repair = undo(view)
+        if repair is not None:
+            return repair
+        found = settings_expert.join(view, ssid, password)
+        return found if isinstance(found, Move) else complete(found)
+
+    return plan
+
+
+def _compose_join(rng: Random) -> Draft:
+    ssid, password = _draw_network(rng), _draw_password(rng)
+    near = [name for name in dict.fromkeys(_networks_like(ssid, rng)) if name != ssid][:2]
+    # one of the look-alikes lets everybody in, so that it can be joined by mistake
+    found = [(ssid, password), (near[0], ""), (near[1], _draw_password(rng))]
+    rng.shuffle(found)
+    state: dict[str, Scalar] = draw_world(rng) | {"settings/wifi_on": True}
+    for number, (name, secret) in enumerate(found, start=901):
+        state |= {f"wifi/access_point/{number}/ssid": name, f"wifi/access_point/{number}/password": secret}
+    path = settings_expert.NETWORK
+    return Draft(
+        sentences={"en": wordings(_JOIN_CLAUSES, ("{}.", "Please {}."), ssid=ssid, password=password)},
+        parameters={"ssid": ssid, "password": password},
+        state=state,
+        criteria=Criteria(goal=lambda _start, now: now.get(path) == ssid, allowed=_join_writes, apps=(SETTINGS,)),
+        plan=_join_plan(ssid, password),
+        oracle_steps=8,
+        split_keys=(f"network {ssid}",),
+    )
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# the phone's name
+
+_RENAME_CLAUSES = (
+    'rename this phone to "{name}"',
+    'change the device name to "{name}"',
+    'give this phone the name "{name}"',
+    'make "{name}" the name of this device',
+    'set the name that this phone shows to others to "{name}"',
+    'call this device "{name}" from now on',
+)
+_FIRST_WORDS = (
+    "Amber", "Brisk", "Copper", "Dapper", "Early", "Frosty", "Gentle", "Hidden", "Ivory", "Jolly", "Keen", "Lucky",
+    "Mellow", "Nimble", "Olive", "Plucky",
+)  # fmt: skip
+_LAST_WORDS = (
+    "Badger", "Comet", "Drum", "Falcon", "Gecko", "Heron", "Kestrel", "Lantern", "Marten", "Otter", "Pebble", "Robin",
+    "Sparrow", "Teapot", "Walnut", "Yak",
+)  # fmt: skip
+
+
+def _rename_plan(name: str) -> Plan:
+    def plan(view: View) -> Move:
+        repair = undo(view)
+        if repair is not None:
+            return repair
+        found = settings_expert.rename(view, name)
+        return found if isinstance(found, Move) else complete(found)
+
+    return plan
+
+
+def _compose_rename(rng: Random) -> Draft:
+    first, last = rng.choice(_FIRST_WORDS), rng.choice(_LAST_WORDS)
+    name = f"{first} {last}"
+    # what it is called now, and what its hotspot is called, are nearly right already
+    near = [f"{first}{last}", f"{name}s", f"{name} 2", f"{first} {last[:-1]}", f"{last} {first}", name.lower()]
+    now, hotspot = rng.sample(near, 2)
+    path = settings_expert.DEVICE_NAME
+    return Draft(
+        sentences={"en": wordings(_RENAME_CLAUSES, ("{}.", "Please {}."), name=name)},
+        parameters={"name": name},
+        state=draw_world(rng) | {path: now, "settings/hotspot_name": hotspot},
+        criteria=Criteria(goal=lambda _start, end: end.get(path) == name, allowed=only(path), apps=(SETTINGS,)),
+        plan=_rename_plan(name),
+        oracle_steps=7,
+        split_keys=(f"device name {name}",),
+    )
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# answers
 
 _INFO_SPOTS = {
     "android_version": Spot("settings/about", "Android version"),
@@ -227,7 +360,10 @@ def _info_plan(wanted: str) -> Plan:
         if repair is not None:
             return repair
         found = settings_expert.locate(view, _INFO_SPOTS[wanted])
-        return found if isinstance(found, Move) else complete(found, answer=found.value)
+        if isinstance(found, Move):
+            return found
+        # a row at the edge of the screen may show its title and not what stands below it
+        return complete(found, answer=found.value) if found.value else view.scroll(found.label)
 
     return plan
 
@@ -241,7 +377,7 @@ def _compose_info(rng: Random) -> Draft:
     return Draft(
         sentences={"en": info_sentences(wanted)},
         parameters={"asked": wanted, "answer": right},
-        state=_world(rng) | {"about/android_version": version, "battery/level": level},
+        state=draw_world(rng) | {"about/android_version": version, "battery/level": level},
         criteria=Criteria(goal=None, allowed=only(), apps=(SETTINGS,), answer=lambda _start, answer: accepts(answer)),
         plan=_info_plan(wanted),
         oracle_steps=5 if wanted == "android_version" else 1,
@@ -249,49 +385,58 @@ def _compose_info(rng: Random) -> Draft:
     )
 
 
-WIFI_SET = Template(
-    name="WifiSet",
-    summary="turn Wi-Fi on or off",
-    tier=1,
-    compose=_toggle_task(settings_expert.WIFI, "Wi-Fi", 4, already=False),
-)
-WIFI_SET_ALREADY = Template(
-    name="WifiSetAlready",
-    summary="turn Wi-Fi on or off where it is so already",
-    tier=1,
-    traits=("already_true",),
-    compose=_toggle_task(settings_expert.WIFI, "Wi-Fi", 4, already=True),
-)
-BLUETOOTH_SET = Template(
-    name="BluetoothSet",
-    summary="turn Bluetooth on or off",
-    tier=1,
-    compose=_toggle_task(settings_expert.BLUETOOTH, "Bluetooth", 4, already=False),
-)
-BLUETOOTH_SET_ALREADY = Template(
-    name="BluetoothSetAlready",
-    summary="turn Bluetooth on or off where it is so already",
-    tier=1,
-    traits=("already_true",),
-    compose=_toggle_task(settings_expert.BLUETOOTH, "Bluetooth", 4, already=True),
-)
-AIRPLANE_SET = Template(
-    name="AirplaneSet",
-    summary="turn airplane mode on or off; the radios may follow",
-    tier=1,
-    compose=_toggle_task(settings_expert.AIRPLANE, "airplane mode", 3, already=False, also_written=_RADIOS),
-)
-DARK_THEME_SET = Template(
-    name="DarkThemeSet",
-    summary="turn the dark theme on or off",
-    tier=1,
-    compose=_toggle_task(settings_expert.DARK_THEME, "the dark theme", 4, already=False),
-)
+# ----------------------------------------------------------------------------------------------------------------------
+# what this phone does not have
+
+_NFC_PAGE = "settings/connection_preferences"
+
+
+def _nfc_plan(view: View) -> Move:
+    repair = undo(view)
+    if repair is not None:
+        return repair
+    nothing_found = view.screen == "settings/search" and view.find("No results") is not None
+    if view.screen == _NFC_PAGE or (nothing_found and "nfc" in str(view.variable("text/query")).casefold()):
+        return give_up("no NFC on this phone")
+    return settings_expert.to_page(view, _NFC_PAGE) or go_back()
+
+
+def _compose_nfc(rng: Random) -> Draft:
+    return Draft(
+        sentences=asking_for(Words("NFC", "NFC", "NFC"), True),
+        parameters={},
+        state=draw_world(rng),
+        criteria=Criteria(goal=None, allowed=only(), apps=(SETTINGS,), infeasible=True),
+        plan=_nfc_plan,
+        oracle_steps=3,
+    )
+
+
 BRIGHTNESS_SET = Template(
     name="BrightnessSet",
     summary="set the brightness to its minimum or maximum",
-    tier=2,
+    tier=1,
     compose=_compose_brightness,
+    version=2,
+    android_world=("SystemBrightnessMax", "SystemBrightnessMin"),
+)
+SCREEN_TIMEOUT_SET = Template(
+    name="ScreenTimeoutSet",
+    summary="choose after how long the screen turns off",
+    tier=2,
+    compose=_compose_timeout,
+)
+WIFI_JOIN = Template(
+    name="WifiJoin",
+    summary="join a network with its password, among networks with nearly the same name",
+    tier=2,
+    compose=_compose_join,
+)
+DEVICE_NAME_SET = Template(
+    name="DeviceNameSet",
+    summary="give the phone another name",
+    tier=2,
+    compose=_compose_rename,
 )
 DEVICE_INFO = Template(
     name="DeviceInfo",
@@ -299,6 +444,14 @@ DEVICE_INFO = Template(
     tier=2,
     traits=("answer",),
     compose=_compose_info,
+    version=2,
+)
+NFC_ON = Template(
+    name="NfcOn",
+    summary="turn on NFC, which this phone does not have",
+    tier=1,
+    traits=("infeasible",),
+    compose=_compose_nfc,
 )
 
 TEMPLATES = (
@@ -307,7 +460,13 @@ TEMPLATES = (
     BLUETOOTH_SET,
     BLUETOOTH_SET_ALREADY,
     AIRPLANE_SET,
+    DO_NOT_DISTURB_SET,
     DARK_THEME_SET,
     BRIGHTNESS_SET,
+    SCREEN_TIMEOUT_SET,
+    WIFI_JOIN,
+    WIFI_OFF_BLUETOOTH_ON,
+    DEVICE_NAME_SET,
     DEVICE_INFO,
+    NFC_ON,
 )

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from agent_eval.device_sim.apps.deskclock.alarms import alarms_tab, edit_label, time_of, time_picker
 from agent_eval.device_sim.apps.deskclock.counting import (
     LONGEST_TIMER_S,
+    draw_begun,
     pause,
     reset,
     start_counting,
@@ -28,7 +29,7 @@ from agent_eval.device_sim.apps.deskclock.words import STRINGS
 from agent_eval.device_sim.apps.deskclock.world import CITY_WORDS, cities, clock_tab
 from agent_eval.device_sim.profile import DAYS
 from agent_eval.device_sim.schema import TEXT, YES_NO, Kind
-from agent_eval.device_sim.screen import App, Host, Notice, Screen, Ui, Wake
+from agent_eval.device_sim.screen import App, Draw, Host, Notice, Screen, Ui, Wake
 from agent_eval.device_sim.strings import EVERYWHERE, tables
 from agent_eval.device_sim.ui import MATCH, View, dp
 from agent_eval.device_sim.widgets import (
@@ -173,6 +174,12 @@ _TAB_PAGES: dict[str, Callable[[Ui], View]] = {
 }
 
 
+def draw_idle(draw: Draw) -> None:
+    """A fresh phone shows no cities of the world."""
+    draw.put("clock/cities", "")
+    draw_begun(draw)
+
+
 APP = App(
     package=PACKAGE,
     label="Clock",
@@ -204,7 +211,7 @@ APP = App(
         "clock/cities": Screen(cities, "com.android.deskclock.worldclock.CitySelectionActivity"),
     },
     actions={"android.intent.action.SHOW_ALARMS": "clock/alarms"},
-    draw=lambda draw: draw.put("clock/cities", ""),
+    draw=draw_idle,
     ongoing=ongoing,
     wake=Wake("clock/alarm/", next_ring_ms, ring_due),
     strings=tables(EVERYWHERE, CITY_WORDS, STRINGS),

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from agent_eval.device_sim.apps.deskclock.names import ID
-from agent_eval.device_sim.screen import Ui
+from agent_eval.device_sim.screen import Draw, Ui
 from agent_eval.device_sim.ui import MATCH, WRAP, View, dp
 from agent_eval.device_sim.widgets import (
     CENTER,
@@ -24,17 +24,28 @@ from agent_eval.device_sim.widgets import (
     scroll_column,
 )
 
+_BEGUN = "clock/stopwatch/begun_ms"
+"""Transient: how far the stopwatch has counted of a phone that starts with one that is not at zero."""
+
+
+def draw_begun(draw: Draw) -> None:
+    """Draw how far the stopwatch has counted, should the phone start with one that is not at zero."""
+    draw.keep(_BEGUN, draw.rng.randrange(5_000, 1_800_000))
+
 
 def elapsed_ms(ui: Ui, name: str) -> int:
     """Return how long a stopwatch or timer has run, pauses left out."""
-    before = int(ui.host.world.get(f"clock/{name}/elapsed_ms", 0))
-    if ui.words(f"clock/{name}/state") == "running":
+    state = ui.words(f"clock/{name}/state")
+    begun = int(ui.host.world.get(_BEGUN, 0)) if name == "stopwatch" and state != "reset" else 0
+    before = int(ui.host.world.get(f"clock/{name}/elapsed_ms", begun))
+    if state == "running":
         before += ui.host.now_ms - int(ui.host.world.get(f"clock/{name}/since_ms", ui.host.now_ms))
     return before
 
 
 def start_counting(ui: Ui, name: str) -> None:
     """Let the timer or the stopwatch run."""
+    ui.keep(f"clock/{name}/elapsed_ms", elapsed_ms(ui, name))
     ui.keep(f"clock/{name}/since_ms", ui.host.now_ms)
     ui.put(f"clock/{name}/state", "running")
     if name == "timer":
