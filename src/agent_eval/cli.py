@@ -164,17 +164,28 @@ def _list_conditions() -> None:
 
 def _tasks(options: argparse.Namespace) -> int:
     from rich.table import Table
+    from rich.text import Text
 
     from agent_eval.tasks import SUITES, TASKS
 
     del options
-    table = Table("task", "tier", "traits", "goal, for example", box=None, pad_edge=False)
+    table = Table("task", box=None, pad_edge=False)
+    for column in ("tier", "budget", "kind"):
+        table.add_column(column, justify="right")
+    table.add_column("goal, for example", overflow="fold")
     for name, task in TASKS.items():
-        table.add_row(name, str(task.tier), ", ".join(task.traits), task.draw(0).goal)
+        instance = task.draw(0)
+        kinds = "".join(letter for trait, letter in _KINDS.items() if trait in task.traits)
+        table.add_row(name, str(task.tier), str(instance.budget), kinds, Text(instance.goal))
+    suites = Table("suite", "episodes", box=None, pad_edge=False)
+    suites.add_column("what it is")
+    for name, suite in SUITES.items():
+        suites.add_row(name, f"{len(suite.tasks)} x {suite.instances}", suite.summary)
     console = _console()
     console.print(table)
-    for name, suite in SUITES.items():
-        console.print(f"suite {name}: {len(suite.tasks)} x {suite.instances}, {suite.summary}", highlight=False)
+    console.print(", ".join(f"{letter}: {trait.replace('_', ' ')}" for trait, letter in _KINDS.items()))
+    console.print()
+    console.print(suites)
     return 0
 
 
@@ -209,6 +220,10 @@ def _check_suite(options: argparse.Namespace) -> int:
     return 1 if failed else 0
 
 
+_KINDS = {"already_true": "V", "answer": "A", "infeasible": "I", "guard": "G", "multi_app": "M"}
+"""Trait of a task to the letter that stands for it."""
+
+
 def _replay(options: argparse.Namespace) -> int:
     from agent_eval import wiring
     from agent_eval.conditions import Conditions
@@ -233,6 +248,14 @@ def _replay(options: argparse.Namespace) -> int:
         print(f"replay differs at step {steps[-1].number}: recorded {steps[-1].expected}, reached {steps[-1].reached}")
         return 1
     print(f"replay of {record.episode} reached all {len(steps)} recorded snapshots")
+    return 0
+
+
+def _explain(options: argparse.Namespace) -> int:
+    from agent_eval.reports.explain import explain
+    from agent_eval.reports.explained import render_explanation
+
+    _print(render_explanation(explain(_episode(_open_run(options.run), options.episode))))
     return 0
 
 
@@ -312,10 +335,14 @@ def command_line() -> argparse.ArgumentParser:
     replay.add_argument("run", metavar="RUN", help="run folder")
     replay.add_argument("episode", metavar="EPISODE", help="BUILD/TASK/SEED, such as w4a8/WifiSet/0")
 
+    explained = _command(commands, "explain", _explain, "tell in sentences why an episode got its label")
+    explained.add_argument("run", metavar="RUN", help="run folder")
+    explained.add_argument("episode", metavar="EPISODE", help="BUILD/TASK/SEED, such as w4a8/WifiSet/0")
+
     train = _command(commands, "train", _train, "train the embedded model on this project's phone")
     train.add_argument("--out", metavar="FOLDER", required=True, help="checkpoint folder to write")
     train.add_argument("--seed", type=_natural, default=0, help="seed of weights and data (default: %(default)s)")
-    train.add_argument("--steps", type=_positive, default=2200, help="optimisation steps (default: %(default)s)")
+    train.add_argument("--steps", type=_positive, default=2000, help="optimisation steps (default: %(default)s)")
     return parser
 
 

@@ -34,7 +34,7 @@ CHUNK = 32
 """Episodes made at a time."""
 DRILL_EVERY = 5
 """Once episodes are learned from, one drill comes with so many of them."""
-_MAX_SAMPLE_TOKENS = 2600
+_MAX_SAMPLE_TOKENS = 1500
 """Longer conversations are cut; they are the ones in which wrong moves used up the budget."""
 _AHEAD = 4
 """Chunks being made while the ones before are learned from."""
@@ -52,7 +52,7 @@ class TrainingPlan:
     """What a training run consists of; the same plan gives the same weights on one machine."""
 
     seed: int = 0
-    steps: int = 2200
+    steps: int = 2000
     drill_share: float = 0.04
     """Share of the steps, at the start, on lookup drills only; before episodes come in."""
     noise: Noise = field(default=Noise(episodes=0.6, moves=0.15))

@@ -267,8 +267,8 @@ SPOILED: list[tuple[str, str, Callable[[Policy], Policy], Label, SubKind]] = [
         "over_execution",
         "",
     ),
-    ("gives up", "DarkThemeSet", lambda _e: misbehaving.gives_up(), "premature_completion", "gave_up"),
-    ("babbles", "AirplaneSet", lambda _e: misbehaving.babbles(), "invalid_call", ""),
+    ("gives up", "BluetoothSet", lambda _e: misbehaving.gives_up(), "premature_completion", "gave_up"),
+    ("babbles", "WifiSet", lambda _e: misbehaving.babbles(), "invalid_call", ""),
     ("declares at once", "DeviceInfo", lambda _e: NullAgent(), "premature_completion", ""),
 ]
 

@@ -52,7 +52,7 @@ def render_report(
         _denominator(report),
         *([_pairs(report), _migration(report), _discordant(report)] if report.evidence.pairs else []),
         _conventions(report),
-        _speed(report),
+        *([_speed(report)] if report.speed.builds else []),
         _behaviour(report),
         _notes(report),
     ]

@@ -416,6 +416,7 @@ ALARM_CREATE = Template(
     summary="add one alarm at a time, and nothing else",
     tier=2,
     compose=_compose_create,
+    version=2,
 )
 ALARM_CREATE_LABEL_DAYS = Template(
     name="AlarmCreateLabelDays",
@@ -428,6 +429,7 @@ ALARM_TOGGLE = Template(
     summary="turn one of several alarms on or off",
     tier=1,
     compose=_switch_task(already=False),
+    version=2,
 )
 ALARM_ALREADY = Template(
     name="AlarmAlready",
@@ -435,6 +437,7 @@ ALARM_ALREADY = Template(
     tier=1,
     traits=("already_true",),
     compose=_switch_task(already=True),
+    version=2,
 )
 ALARM_DELETE = Template(
     name="AlarmDelete",
@@ -442,6 +445,7 @@ ALARM_DELETE = Template(
     tier=2,
     traits=("guard",),
     compose=_compose_delete,
+    version=2,
 )
 ALARM_VIBRATES = Template(
     name="AlarmVibrates",
