@@ -214,7 +214,7 @@ class Instance(Protocol):
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """Persisted paths that the phone must be able to take before the episode."""
+        """Paths that the phone must be able to take before the episode, or to answer during it."""
         ...
 
     def prepare(self, phone: PhoneControl) -> None:

@@ -88,6 +88,11 @@ ANSWERS: Mapping[str, Answer] = {
         lambda text: _after(r"status: (enabled|disabled)", text) == "enabled",
         lambda value: f"cmd netpolicy set restrict-background {'true' if value else 'false'}",
     ),
+    "settings/do_not_disturb": Answer(
+        "settings get global zen_mode",
+        lambda text: int(text) != 0,
+        lambda value: f"cmd notification set_dnd {'on' if value else 'off'}",
+    ),
     "settings/device_name": _setting("global", "device_name", str),
     "settings/screen_timeout_s": Answer(
         "settings get system screen_off_timeout",
@@ -123,6 +128,11 @@ class AdbPhone:
         Raises:
             TaskFault: the setup asks for something that a shell cannot set, or the phone did not take it.
         """
+        if setup.without:
+            raise TaskFault(
+                f"a phone behind adb keeps what its owner has below {', '.join(setup.without)}",
+                hint="use --device sim or tcp for tasks that name all records themselves",
+            )
         if setup.skin != Skin() or setup.faults:
             raise TaskFault(
                 "a phone behind adb has its own skin and no faults to switch on", hint="use --device sim or tcp"

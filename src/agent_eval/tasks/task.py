@@ -51,6 +51,8 @@ class Draft:
     """Draws what ``state`` leaves open, and the moment at which the phone starts; drawn by the template where None."""
     faults: tuple[str, ...] = ()
     """Faults of the phone that the task is about."""
+    needs: tuple[str, ...] = ()
+    """Paths besides those of ``state`` that the phone must answer, or that say what it must be like."""
 
 
 @dataclass(frozen=True)
@@ -84,8 +86,8 @@ class TaskInstance:
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """Persisted paths that the phone is prepared with."""
-        return tuple(self.setup.state)
+        """Paths that the phone is prepared with, and those that it must answer besides."""
+        return (*self.setup.state, *self.setup.without, *self.draft.needs)
 
     @property
     def criteria(self) -> Criteria:

@@ -103,6 +103,7 @@ def _compose_open(rng: Random) -> Draft:
         plan=_open_plan(package),
         oracle_steps=1,
         faults=(_LOOKALIKE_FAULT,),
+        needs=("ui/package",),
     )
 
 

@@ -409,6 +409,7 @@ def _compose_nfc(rng: Random) -> Draft:
         criteria=Criteria(goal=None, allowed=only(), apps=(SETTINGS,), infeasible=True),
         plan=_nfc_plan,
         oracle_steps=3,
+        needs=("nfc/absent",),
     )
 
 

@@ -119,7 +119,6 @@ def draw_world(rng: Random) -> dict[str, Scalar]:
         "settings/adaptive_brightness": rng.random() < 0.5,
         "settings/battery_saver": rng.random() < 0.3,
         "settings/do_not_disturb": rng.random() < 0.3,
-        "settings/torch_on": rng.random() < 0.3,
     }
 
 
