@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pytest
 
 from agent_eval.agent import ModelPolicy, tool_schemas
-from agent_eval.contracts import Device, PhoneControl, Policy
+from agent_eval.contracts import Device, Instance, PhoneControl, Policy
 from agent_eval.episode import NO_LIMITS
 from agent_eval.matrix import ATTEMPTS, WorkUnit, draw_instances, run_matrix, work_units
 from agent_eval.records import EpisodeRecord
@@ -23,9 +23,13 @@ INSTANCES = draw_instances([TASKS["WifiSet"], TASKS["AlarmToggle"]], 2, 0)
 
 @dataclass
 class Place:
-    policy: Policy
+    agent: Policy
     device: Device
     phone: PhoneControl
+
+    def policy(self, instance: Instance) -> Policy:
+        assert instance in INSTANCES
+        return self.agent
 
 
 class Memory:

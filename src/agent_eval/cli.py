@@ -342,7 +342,7 @@ def command_line() -> argparse.ArgumentParser:
     train = _command(commands, "train", _train, "train the embedded model on this project's phone")
     train.add_argument("--out", metavar="FOLDER", required=True, help="checkpoint folder to write")
     train.add_argument("--seed", type=_natural, default=0, help="seed of weights and data (default: %(default)s)")
-    train.add_argument("--steps", type=_positive, default=2000, help="optimisation steps (default: %(default)s)")
+    train.add_argument("--steps", type=_positive, default=1400, help="optimisation steps (default: %(default)s)")
     return parser
 
 

@@ -11,7 +11,7 @@ import multiprocessing
 import random
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from multiprocessing.pool import AsyncResult
 from pathlib import Path
@@ -22,7 +22,7 @@ from agent_eval.actions import TOOLS, arguments_of
 from agent_eval.contracts import Device, PhoneControl
 from agent_eval.demonstrations import Demonstration, Noise, demonstrations, drills
 from agent_eval.records import require_empty
-from agent_eval.spark_backend.nano.encode import Sample
+from agent_eval.spark_backend.nano.encode import IGNORED, Sample
 from agent_eval.tasks import TASKS
 from agent_eval.types import Message, Sampling
 
@@ -34,8 +34,10 @@ CHUNK = 32
 """Episodes made at a time."""
 DRILL_EVERY = 5
 """Once episodes are learned from, one drill comes with so many of them."""
-_MAX_SAMPLE_TOKENS = 1500
-"""Longer conversations are cut; they are the ones in which wrong moves used up the budget."""
+PIECE = 768
+"""Tokens of a conversation that are learned from at once: attention costs the square of them."""
+OVERLAP = 256
+"""Tokens that a piece repeats of the one before, to be read and not learned: the window of most of nano's layers."""
 _AHEAD = 4
 """Chunks being made while the ones before are learned from."""
 _SEED_STRIDE = 10_000_000
@@ -52,17 +54,17 @@ class TrainingPlan:
     """What a training run consists of; the same plan gives the same weights on one machine."""
 
     seed: int = 0
-    steps: int = 2000
+    steps: int = 1400
     drill_share: float = 0.04
     """Share of the steps, at the start, on lookup drills only; before episodes come in."""
     noise: Noise = field(default=Noise(episodes=0.6, moves=0.15))
     rollout_at: tuple[float, ...] = (0.5, 0.65, 0.8)
     """Shares of the steps at which the model plays and the oracle labels what it did (DAgger: Ross et al., 2011)."""
-    rollouts: int = 100
+    rollouts: int = 80
     """Episodes played each time."""
-    vocabulary_episodes: int = 384
+    vocabulary_episodes: int = 300
     """Episodes whose texts the tokenizer is trained on."""
-    validation_episodes: int = 128
+    validation_episodes: int = 96
     """Episodes of unseen seeds on which token accuracy is measured."""
     scored_instances: int = 4
     """Instances of each task, of the evaluation split, that the finished model plays for the manifest."""
@@ -87,25 +89,43 @@ class _Workshop:
         self._tokenizer = Tokenizer.from_str(tokenizer_json)
         self._template = ChatTemplate(CHAT_TEMPLATE)
 
-    def encode(self, demonstration: Demonstration) -> Sample:
-        """Turn a demonstration into ids and targets."""
+    def encode(self, demonstration: Demonstration) -> list[Sample]:
+        """Turn a demonstration into ids and targets, in pieces where it is long."""
         from agent_eval.spark_backend.nano.encode import encode_demonstration
 
         def render(messages: Sequence[Message], opened: bool) -> str:
             return self._template.render(messages, open_turn=opened)
 
-        sample = encode_demonstration(demonstration.messages, demonstration.expert, render, self._tokenizer)
-        return Sample(sample.ids[:_MAX_SAMPLE_TOKENS], sample.targets[:_MAX_SAMPLE_TOKENS])
+        return pieces_of(encode_demonstration(demonstration.messages, demonstration.expert, render, self._tokenizer))
+
+    def encode_all(self, demonstrations: Iterable[Demonstration]) -> list[Sample]:
+        """Turn demonstrations into samples."""
+        return [piece for demonstration in demonstrations for piece in self.encode(demonstration)]
 
     def chunk(self, number: int, plan: TrainingPlan, drills_only: bool) -> list[Sample]:
         """Return the samples of one chunk of fresh seeds."""
         first = plan.seed * _SEED_STRIDE + number * CHUNK
         if drills_only:
             made = drills(range(_DRILL_SEED + first, _DRILL_SEED + first + CHUNK), self._labels)
-            return [self.encode(demonstration) for demonstration in made]
+            return self.encode_all(made)
         episodes = demonstrations(range(first, first + CHUNK), self.device, self.phone, plan.noise)
         practice = drills(range(_DRILL_SEED + first, _DRILL_SEED + first + CHUNK // DRILL_EVERY), self._labels)
-        return [self.encode(demonstration) for demonstration in (*episodes, *practice)]
+        return self.encode_all((*episodes, *practice))
+
+
+def pieces_of(sample: Sample) -> list[Sample]:
+    """Cut a conversation into pieces; each target is in one piece only, with the tokens before it to be read.
+
+    Most layers see a window, and the task is restated with every screen, so little is lost at a cut.
+    """
+    pieces = [Sample(sample.ids[:PIECE], sample.targets[:PIECE])]
+    for end in range(PIECE, len(sample.ids), PIECE - OVERLAP):
+        span = slice(end - OVERLAP, end - OVERLAP + PIECE)
+        ids, targets = sample.ids[span], sample.targets[span].copy()
+        targets[:OVERLAP] = IGNORED
+        if (targets != IGNORED).any():
+            pieces.append(Sample(ids, targets))
+    return pieces
 
 
 _workshop: _Workshop | None = None
@@ -186,7 +206,7 @@ def train_nano(out: Path, plan: TrainingPlan, tell: Callable[[str], None]) -> No
     config = nano_config(tokenizer)
     workshop = _Workshop(written, labels)
     unseen_seeds = range(_VALIDATION_SEED, _VALIDATION_SEED + plan.validation_episodes)
-    unseen = [workshop.encode(made) for made in demonstrations(unseen_seeds, device, phone, plan.noise)]
+    unseen = workshop.encode_all(demonstrations(unseen_seeds, device, phone, plan.noise))
     trainer = Trainer(config, Recipe(steps=plan.steps), plan.seed)
     batches = Batches(trainer.recipe.tokens_per_step, random.Random(f"batches/{plan.seed}"))
     drill_steps = int(plan.steps * plan.drill_share)
@@ -197,7 +217,7 @@ def train_nano(out: Path, plan: TrainingPlan, tell: Callable[[str], None]) -> No
             if step in rollout_steps:
                 _save(out, trainer, written, {"unfinished": True})
                 played = _rollouts(out, plan, step, device, phone)
-                batches.add([workshop.encode(demonstration) for demonstration in played])
+                batches.add(workshop.encode_all(played))
                 held = sum(demonstration.goal_held for demonstration in played)
                 tell(f"step {step}: the goal held after {held} of {len(played)} training instances")
             while not batches.ready():
