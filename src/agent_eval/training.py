@@ -27,6 +27,7 @@ from agent_eval.tasks import TASKS
 from agent_eval.types import Message, Sampling
 
 if TYPE_CHECKING:
+    from agent_eval.spark_backend.loader import Weights
     from agent_eval.spark_backend.nano.trainer import Trainer
 
 VOCABULARY = 1920
@@ -55,18 +56,20 @@ class TrainingPlan:
 
     seed: int = 0
     steps: int = 1400
+    base: Path | None = None
+    """Checkpoint of nano to go on from, with its tokenizer; None to begin anew."""
     drill_share: float = 0.04
     """Share of the steps, at the start, on lookup drills only; before episodes come in."""
     noise: Noise = field(default=Noise(episodes=0.6, moves=0.15))
-    rollout_at: tuple[float, ...] = (0.5, 0.65, 0.8)
+    rollout_at: tuple[float, ...] = (0.5, 0.75)
     """Shares of the steps at which the model plays and the oracle labels what it did (DAgger: Ross et al., 2011)."""
-    rollouts: int = 80
+    rollouts: int = 60
     """Episodes played each time."""
     vocabulary_episodes: int = 300
     """Episodes whose texts the tokenizer is trained on."""
     validation_episodes: int = 96
     """Episodes of unseen seeds on which token accuracy is measured."""
-    scored_instances: int = 4
+    scored_instances: int = 2
     """Instances of each task, of the evaluation split, that the finished model plays for the manifest."""
 
 
@@ -185,10 +188,14 @@ def train_nano(out: Path, plan: TrainingPlan, tell: Callable[[str], None]) -> No
     Raises:
         RunFolderError: the folder holds something already or cannot be written.
     """
+    from tokenizers import Tokenizer
+
+    from agent_eval.spark_backend.loader import Weights, checkpoint_digest
     from agent_eval.spark_backend.nano.shape import nano_config
     from agent_eval.spark_backend.nano.trainer import Batches, Recipe, Trainer
     from agent_eval.spark_backend.nano.vocabulary import train_tokenizer
     from agent_eval.spark_backend.probe import probe_machine
+    from agent_eval.spark_backend.tokenizer import TOKENIZER_NAME
 
     require_empty(out, f"checkpoint folder {str(out)!r}")
     began = time.perf_counter()
@@ -200,14 +207,20 @@ def train_nano(out: Path, plan: TrainingPlan, tell: Callable[[str], None]) -> No
     }
     device, phone = wiring.open_sim()
     texts, labels = _study(plan, device, phone)
-    tokenizer = train_tokenizer(texts, _skeleton(), VOCABULARY)
+    weights: Weights | None = None
+    if plan.base is None:
+        tokenizer = train_tokenizer(texts, _skeleton(), VOCABULARY)
+    else:
+        tokenizer = Tokenizer.from_file(str(plan.base / TOKENIZER_NAME))
+        weights = Weights(plan.base, nano_config(tokenizer))
+        manifest["base"] = checkpoint_digest(plan.base)
     written = tokenizer.to_str()
     tell(f"tokenizer: {tokenizer.get_vocab_size()} tokens; {len(labels)} labels to drill")
     config = nano_config(tokenizer)
     workshop = _Workshop(written, labels)
     unseen_seeds = range(_VALIDATION_SEED, _VALIDATION_SEED + plan.validation_episodes)
     unseen = workshop.encode_all(demonstrations(unseen_seeds, device, phone, plan.noise))
-    trainer = Trainer(config, Recipe(steps=plan.steps), plan.seed)
+    trainer = Trainer(config, Recipe(steps=plan.steps), plan.seed, weights)
     batches = Batches(trainer.recipe.tokens_per_step, random.Random(f"batches/{plan.seed}"))
     drill_steps = int(plan.steps * plan.drill_share)
     rollout_steps = {int(plan.steps * share) for share in plan.rollout_at}
