@@ -117,7 +117,7 @@ def test_commands_are_found_in_pages_and_in_messages() -> None:
 
 
 def test_the_readme_names_every_command() -> None:
-    rows = re.findall(r"^\| `agent-eval (\w+)", TEXTS[ROOT / "README.md"], re.MULTILINE)
+    rows = re.findall(r"^\| `agent-eval ([\w-]+)", TEXTS[ROOT / "README.md"], re.MULTILINE)
     assert sorted(rows) == sorted(COMMANDS)
     usage = cli.command_line().format_help()
     assert [name for name in COMMANDS if not re.search(rf"^    {name}\b", usage, re.MULTILINE)] == []

@@ -12,7 +12,7 @@ import random
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from multiprocessing.pool import AsyncResult
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
@@ -39,6 +39,8 @@ PIECE = 768
 """Tokens of a conversation that are learned from at once: attention costs the square of them."""
 OVERLAP = 256
 """Tokens that a piece repeats of the one before, to be read and not learned: the window of most of nano's layers."""
+_GENTLER = 0.15
+"""Share of the learning rates where trained weights are gone on from: the full ones would throw them away."""
 _AHEAD = 4
 """Chunks being made while the ones before are learned from."""
 _SEED_STRIDE = 10_000_000
@@ -220,7 +222,10 @@ def train_nano(out: Path, plan: TrainingPlan, tell: Callable[[str], None]) -> No
     workshop = _Workshop(written, labels)
     unseen_seeds = range(_VALIDATION_SEED, _VALIDATION_SEED + plan.validation_episodes)
     unseen = workshop.encode_all(demonstrations(unseen_seeds, device, phone, plan.noise))
-    trainer = Trainer(config, Recipe(steps=plan.steps), plan.seed, weights)
+    recipe = Recipe(steps=plan.steps)
+    if plan.base is not None:
+        recipe = replace(recipe, matrix_lr=recipe.matrix_lr * _GENTLER, other_lr=recipe.other_lr * _GENTLER)
+    trainer = Trainer(config, recipe, plan.seed, weights)
     batches = Batches(trainer.recipe.tokens_per_step, random.Random(f"batches/{plan.seed}"))
     drill_steps = int(plan.steps * plan.drill_share)
     rollout_steps = {int(plan.steps * share) for share in plan.rollout_at}
