@@ -39,7 +39,7 @@ PIECE = 768
 """Tokens of a conversation that are learned from at once: attention costs the square of them."""
 OVERLAP = 256
 """Tokens that a piece repeats of the one before, to be read and not learned: the window of most of nano's layers."""
-_GENTLER = 0.15
+_GENTLER = 0.5
 """Share of the learning rates where trained weights are gone on from: the full ones would throw them away."""
 _AHEAD = 4
 """Chunks being made while the ones before are learned from."""
@@ -63,7 +63,7 @@ class TrainingPlan:
     drill_share: float = 0.04
     """Share of the steps, at the start, on lookup drills only; before episodes come in."""
     noise: Noise = field(default=Noise(episodes=0.6, moves=0.15))
-    rollout_at: tuple[float, ...] = (0.5, 0.75)
+    rollout_at: tuple[float, ...] = (0.6,)
     """Shares of the steps at which the model plays and the oracle labels what it did (DAgger: Ross et al., 2011)."""
     rollouts: int = 60
     """Episodes played each time."""

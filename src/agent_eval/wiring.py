@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import datetime
+import functools
 import hashlib
 import json
 import platform
@@ -399,6 +400,7 @@ def source_revision() -> str:
     return f"{commit}+changes" if changes else commit
 
 
+@functools.cache
 def prompt_digest() -> str:
     """Return a digest of the prompt rendering and the phone's screens: the oracle's way through every task, as text.
 

@@ -37,6 +37,7 @@ WRITES: tuple[tuple[str, tuple[Scalar, Scalar]], ...] = (
     ("settings/dark_theme", (True, False)),
     ("settings/data_saver", (True, False)),
     ("settings/device_name", ("Ann's phone", 'a $(reboot) `b` "c"')),
+    ("settings/do_not_disturb", (True, False)),
     ("settings/screen_timeout_s", (15, 600)),
     ("settings/volume_alarm", (1, 7)),
     ("settings/volume_media", (0, 15)),

@@ -88,12 +88,12 @@ ANSWERS: Mapping[str, Answer] = {
         lambda text: _after(r"status: (enabled|disabled)", text) == "enabled",
         lambda value: f"cmd netpolicy set restrict-background {'true' if value else 'false'}",
     ),
+    "settings/device_name": _setting("global", "device_name", str),
     "settings/do_not_disturb": Answer(
         "settings get global zen_mode",
         lambda text: int(text) != 0,
         lambda value: f"cmd notification set_dnd {'on' if value else 'off'}",
     ),
-    "settings/device_name": _setting("global", "device_name", str),
     "settings/screen_timeout_s": Answer(
         "settings get system screen_off_timeout",
         lambda text: int(text) // 1000,
