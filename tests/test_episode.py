@@ -115,3 +115,22 @@ def test_two_equal_episodes_give_equal_records_but_for_time(sim: tuple[Device, P
     first, second = play(sim, *texts), play(sim, *texts)
     assert first.untimed() == second.untimed()
     assert first.untimed() == play(open_sim(), *texts).untimed()
+
+
+def test_the_tokens_of_an_episode_can_be_limited(sim: tuple[Device, PhoneControl]) -> None:
+    reply = call("wait")
+    record = play(sim, reply, limits=EpisodeLimits(max_tokens=2 * len(reply) + 1))
+    assert (record.outcome.stop, len(record.steps)) == ("token_budget", 3)
+    assert play(sim, call("task_complete"), limits=EpisodeLimits(max_tokens=1)).outcome.stop == "declared"
+
+
+def test_a_step_records_what_it_changed_and_whether_it_was_in_the_tasks_app(sim: tuple[Device, PhoneControl]) -> None:
+    quick_settings = [
+        call("swipe", direction="down"),
+        call("open_app", name="Clock"),
+        call("open_app", name="Settings"),
+    ]
+    record = play(sim, *quick_settings, call("task_complete"))
+    assert all(step.changes == () for step in record.steps)
+    assert [step.in_task_app for step in record.steps[1:3]] == [False, True]
+    assert record.task_version == TASKS["WifiSet"].version

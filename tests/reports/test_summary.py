@@ -4,8 +4,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from agent_eval.errors import RunFolderError
 from agent_eval.outcome import LABELS
-from agent_eval.reports import RATES, BuildSummary, RateName, RunSummary, latest, pairs_of, summary_of
+from agent_eval.reports import (
+    RATES,
+    BuildSummary,
+    RateName,
+    RunSummary,
+    evidence_of,
+    latest,
+    pairs_of,
+    speed_of,
+    summary_of,
+)
 from agent_eval.types import Interval
 from tests.reports.builders import LETTERS, episode, manifest, run
 
@@ -190,3 +201,29 @@ def test_counts_add_up_whatever_the_outcomes(letters: tuple[str, str]) -> None:
     pair = found.pairs[0]
     assert pair.pairs == pair.both_passed + pair.lost + pair.gained + pair.both_failed == sum(pair.migration.values())
     assert len(pair.discordant) == pair.lost + pair.gained
+
+
+# --- versions of tasks and agents that are no model
+
+
+def test_results_of_two_versions_of_a_task_are_refused() -> None:
+    records = [episode("success"), episode("success").model_copy(update={"task_version": 2, "episode": "w4a8/other"})]
+    with pytest.raises(RunFolderError, match=r"version 1 of task .*version 2.*do not compare"):
+        summary_of(manifest(("bf16", "w4a8")), records)
+
+
+def test_reference_agents_are_counted_and_never_compared() -> None:
+    letters = {"oracle": "SS", "bf16": "SR", "w4a16": "SS", "null": "PP"}
+    made = manifest(tuple(letters)).model_copy(update={"agents": ("oracle", "null")})
+    shown = summary_of(made, run(letters))
+    assert [one.build for one in shown.builds] == list(letters)
+    assert (shown.reference, [pair.build for pair in shown.pairs]) == ("bf16", ["w4a16"])
+    evidence = evidence_of(made, run(letters))
+    assert [one.build for one in evidence.builds] == ["bf16", "w4a16"]
+
+
+def test_a_run_of_reference_agents_only_compares_nothing() -> None:
+    letters = {"oracle": "SS", "null": "PP"}
+    made = manifest(tuple(letters)).model_copy(update={"agents": tuple(letters)})
+    shown = summary_of(made, run(letters))
+    assert (shown.reference, shown.pairs, speed_of(made, run(letters)).builds) == ("", (), ())
