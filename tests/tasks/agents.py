@@ -1,74 +1,22 @@
-"""Agents that behave wrongly on purpose, each in one way, so that a judge can be shown each wrong behaviour."""
+"""Agents that behave in one odd way, beside those that come with the package (``agent.misbehaving``)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from random import Random
 
 from agent_eval.actions import (
     Action,
-    GiveUp,
-    LongPress,
-    Malformed,
     OpenApp,
-    PressKey,
-    Reply,
-    Swipe,
     Tap,
     TaskComplete,
     ToolCall,
     TypeText,
     Wait,
 )
+from agent_eval.agent.misbehaving import Agent, Spoiled, tap_on
+from agent_eval.agent.reference import random_action
 from agent_eval.contracts import Decision, Policy
 from agent_eval.types import ActionResult, Observation
-
-APPS = ("Calculator", "Camera", "Clock", "Contacts", "Messages", "Settings")
-
-
-def tap_on(observation: Observation, label: str, *roles: str) -> Action:
-    """Tap the first element whose label begins with the words; wait where there is none."""
-    for element in observation.elements:
-        if element.label.replace("\u2011", "-").startswith(label) and (not roles or element.role in roles):
-            return Tap(index=element.index)
-    return Wait()
-
-
-class Agent:
-    """A policy made of one function from the screen and the number of the step to a reply."""
-
-    def __init__(self, choose: Callable[[Observation, int], Reply | Action]) -> None:
-        self._choose = choose
-        self._step = 0
-
-    def begin(self, goal: str) -> None:  # noqa: ARG002
-        self._step = 0
-
-    def decide(self, observation: Observation, result: ActionResult | None) -> Decision:  # noqa: ARG002
-        choice = self._choose(observation, self._step)
-        self._step += 1
-        return Decision(choice if isinstance(choice, ToolCall | Malformed) else ToolCall(choice))
-
-
-def declares_at_once() -> Policy:
-    return Agent(lambda _screen, _step: TaskComplete())
-
-
-def gives_up() -> Policy:
-    return Agent(lambda _screen, _step: GiveUp(reason="no idea"))
-
-
-def only_waits() -> Policy:
-    return Agent(lambda _screen, _step: Wait())
-
-
-def babbles() -> Policy:
-    return Agent(lambda _screen, _step: Malformed("no_call", "There was no call."))
-
-
-def loops_on(app: str, label: str) -> Policy:
-    """Open an app, then tap one element for ever."""
-    return Agent(lambda screen, step: OpenApp(app=app) if step == 0 else tap_on(screen, label))
 
 
 def never_finishes_the_picker() -> Policy:
@@ -81,83 +29,6 @@ def never_finishes_the_picker() -> Policy:
         return Wait() if hour is None else TypeText(index=hour.index, text=str(step - 1))
 
     return Agent(choose)
-
-
-def random_action(rng: Random, screen: Observation) -> Action:
-    """Draw any valid action that does not declare."""
-    kind = rng.choice(("tap", "tap", "tap", "tap", "swipe", "key", "open", "type", "hold", "wait"))
-    if kind == "open":
-        return OpenApp(app=rng.choice(APPS))
-    if kind == "key":
-        return PressKey(key=rng.choice(("back", "home", "enter", "delete", "recent")))
-    if kind == "swipe" or not screen.elements:
-        return Swipe(direction=rng.choice(("up", "down", "left", "right")))
-    if kind == "wait":
-        return Wait()
-    element = rng.choice(screen.elements)
-    if kind == "type" and element.role == "field":
-        return TypeText(index=element.index, text=str(rng.randrange(60)))
-    return LongPress(index=element.index) if kind == "hold" else Tap(index=element.index)
-
-
-def acts_at_random(seed: int) -> Policy:
-    """Act at random, and declare at any step with one chance in ten."""
-    rng = Random(seed)
-    return Agent(
-        lambda screen, _step: (
-            TaskComplete(answer=str(rng.randrange(100))) if rng.random() < 0.1 else random_action(rng, screen)
-        )
-    )
-
-
-class Spoiled:
-    """Follows another policy, and replaces what it declares or how it begins.
-
-    Args:
-        expert: The policy followed.
-        instead: What is done at the n-th declaration of the expert; None lets it declare.
-        first: What is done at the n-th step; None leaves the step to the expert.
-    """
-
-    def __init__(
-        self,
-        expert: Policy,
-        *,
-        instead: Callable[[Observation, int], Action | None] = lambda _screen, _count: None,
-        first: Callable[[Observation, int], Action | None] = lambda _screen, _step: None,
-    ) -> None:
-        self._expert = expert
-        self._instead = instead
-        self._first = first
-        self._step = self._declarations = 0
-
-    def begin(self, goal: str) -> None:
-        self._step = self._declarations = 0
-        self._expert.begin(goal)
-
-    def decide(self, observation: Observation, result: ActionResult | None) -> Decision:
-        step = self._step
-        self._step += 1
-        beginning = self._first(observation, step)
-        if beginning is not None:
-            return Decision(ToolCall(beginning))
-        decision = self._expert.decide(observation, result)
-        reply = decision.reply
-        if isinstance(reply, ToolCall) and isinstance(reply.action, TaskComplete):
-            other = self._instead(observation, self._declarations)
-            self._declarations += 1
-            if other is not None:
-                return Decision(ToolCall(other))
-        return decision
-
-
-def never_declares(expert: Policy) -> Policy:
-    return Spoiled(expert, instead=lambda _screen, _count: Wait())
-
-
-def flips_for_ever(expert: Policy, label: str) -> Policy:
-    """Reach the goal, then undo it, again and again."""
-    return Spoiled(expert, instead=lambda screen, _count: tap_on(screen, label, "switch"))
 
 
 def flips_and_declares(expert: Policy, label: str, flips: int) -> Policy:
@@ -180,26 +51,9 @@ def flips_and_declares(expert: Policy, label: str, flips: int) -> Policy:
     return Spoiled(expert, instead=instead, first=first)
 
 
-def does_more(expert: Policy, *labels: str) -> Policy:
-    """Reach the goal, go back a page, tap some more, and declare."""
-
-    def first(screen: Observation, _step: int) -> Action | None:
-        if not reached:
-            return None
-        if not pending:
-            return TaskComplete()
-        return tap_on(screen, pending.pop(0))
-
-    def instead(_screen: Observation, _count: int) -> Action | None:
-        reached.append(True)
-        return PressKey(key="back")
-
-    reached: list[bool] = []
-    pending = list(labels)
-    return Spoiled(expert, instead=instead, first=first)
-
-
-FINAL = ("Shutter", "Delete", "Save", "Send", "Forget", "Clear all")
+FINAL = (
+    "Shutter", "Delete", "Save", "Send", "Send SMS", "Resend", "Forget", "Clear all", "Call", "Add to favorites",
+)  # fmt: skip
 """Labels of what no later action takes back."""
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from agent_eval.actions import Action, Malformed, Reply, Tap, TaskComplete, ToolCall
 from agent_eval.agent import UiautomatorDevice
+from agent_eval.agent.misbehaving import Agent
 from agent_eval.contracts import Device, PhoneControl, Policy
 from agent_eval.device_sim import Phone
 from agent_eval.device_sim.apps import APPS
@@ -21,7 +22,6 @@ from agent_eval.tasks.moves import finish
 from agent_eval.tasks.task import Draft
 from agent_eval.types import Element, Observation, PhoneSetup, Scalar, Skin, Snapshot
 from agent_eval.wiring import open_sim
-from tests.tasks.agents import Agent
 
 SETTINGS, CLOCK = "com.android.settings", "com.android.deskclock"
 CALENDAR, CONTACTS = "com.android.calendar", "com.android.contacts"

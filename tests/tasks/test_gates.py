@@ -263,7 +263,7 @@ SPOILED: list[tuple[str, str, Callable[[Policy], Policy], Label, SubKind]] = [
     (
         "flips another switch too",
         "WifiSet",
-        lambda e: agents.does_more(e, "Data Saver", "Use Data Saver"),
+        lambda e: misbehaving.goes_on(e, PressKey(key="back"), "Data Saver", "Use Data Saver"),
         "over_execution",
         "",
     ),
@@ -285,7 +285,8 @@ def test_a_wrong_behaviour_gets_its_label(
 
 def test_a_second_alarm_is_over_execution(stage: Stage) -> None:
     record = stage.spoil(
-        draw("AlarmCreate"), lambda expert: agents.does_more(expert, "Clock", "Alarm", "Add alarm", "OK")
+        draw("AlarmCreate"),
+        lambda expert: misbehaving.goes_on(expert, PressKey(key="back"), "Clock", "Alarm", "Add alarm", "OK"),
     )
     assert record.outcome.label == "over_execution", told(record)
     assert all(path.startswith("clock/alarm/") for path in facts(record).side_effects)

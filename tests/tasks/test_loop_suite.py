@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from agent_eval.actions import Action, OpenApp, TaskComplete
+from agent_eval.agent.misbehaving import Agent
 from agent_eval.contracts import Policy
 from agent_eval.episode import NO_LIMITS, EpisodeLimits
 from agent_eval.outcome import Loop
 from agent_eval.records import EpisodeRecord
 from agent_eval.tasks import TaskInstance
 from agent_eval.types import Observation
-from tests.tasks.agents import Agent
 from tests.tasks.looping import BENIGN, MALIGN, NO_CALL, SEED, Repetition
 from tests.tasks.scenes import facts, follows, play, scene, told
 

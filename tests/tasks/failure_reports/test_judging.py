@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agent_eval.actions import OpenApp, TaskComplete
+from agent_eval.agent import RandomAgent, misbehaving
 from agent_eval.agent.policy import ModelPolicy
 from agent_eval.agent.prompt import tool_schemas
 from agent_eval.episode import EpisodeLimits
@@ -15,7 +16,6 @@ from agent_eval.types import PhoneSetup, Sampling, Snapshot
 from agent_eval.wiring import open_tcp
 from tests.fakes import ScriptedModel, call
 from tests.reports.builders import manifest
-from tests.tasks import agents
 from tests.tasks.looping import BENIGN, MALIGN, UP, WAIT, Repetition
 from tests.tasks.scenes import SETTINGS, expert, facts, follows, play, play_on, scene, told
 
@@ -25,7 +25,7 @@ STOPPING = EpisodeLimits(stop_on_loop=True)
 def test_a_switch_that_was_on_already_is_turned_off_and_on_for_ever() -> None:
     """StaR 2509.13615, demo: that is a reversal, whatever the switch shows at the end, and a loop as well."""
     instance = find_task("WifiSetAlready[wanted=on]").draw(0)
-    record = play(instance, agents.flips_for_ever(expert(instance), "Wi-Fi"))
+    record = play(instance, misbehaving.flips_for_ever(expert(instance), "Wi-Fi"))
     assert (record.outcome.label, record.outcome.stop) == ("reversal", "step_budget"), told(record)
     found = facts(record)
     assert found.first_reach == 0
@@ -38,7 +38,7 @@ def test_a_switch_that_was_on_already_is_turned_off_and_on_for_ever() -> None:
 def test_tasks_that_are_done_already_pass_an_agent_that_does_nothing(name: str) -> None:
     """google-research/android_world#315: here they pass nobody who does not say so, and give-ups fail as well."""
     instance = find_task(name).draw(0)
-    waiting, giving_up = play(instance, agents.only_waits()), play(instance, agents.gives_up())
+    waiting, giving_up = play(instance, misbehaving.only_waits()), play(instance, misbehaving.gives_up())
     assert (waiting.outcome.label, waiting.outcome.sub_kind) == ("no_completion", "undeclared")
     assert (giving_up.outcome.label, giving_up.outcome.sub_kind) == ("premature_completion", "gave_up")
 
@@ -91,7 +91,7 @@ def test_one_action_and_then_the_task_is_said_to_be_complete() -> None:
 
 def test_an_agent_in_an_app_that_nobody_can_name_counts_as_in_the_wrong_app() -> None:
     """openatx/uiautomator2#1085, #1148, #200, #843: an unknown foreground is no evidence that an app is wrong."""
-    lost = agents.loops_on("Settings", "Battery")
+    lost = misbehaving.loops_on("Settings", "Battery")
     named = play(find_task("AlarmCreate").draw(0), lost)
     unnamed = play(find_task("AlarmCreate+unknown_foreground").draw(0), lost)
     assert {step.package for step in named.steps[1:]} == {SETTINGS}
@@ -132,7 +132,7 @@ def test_cycles_and_actions_without_effect_escape_a_detector_that_compares_neigh
 def test_the_agent_is_there_and_does_not_say_so() -> None:
     """antirez/ds4#646: reached and never declared is a failure of its own, no success and no getting stuck."""
     instance = find_task("WifiSet").draw(0)
-    record = play(instance, agents.never_declares(expert(instance)))
+    record = play(instance, misbehaving.never_declares(expert(instance)))
     assert (record.outcome.label, record.outcome.sub_kind) == ("no_completion", "undeclared")
     found = facts(record)
     assert (found.reached, found.goal_final, found.declared) == (True, True, "none")
@@ -145,7 +145,7 @@ def test_the_same_configuration_gives_another_result_the_next_time(name: str) ->
     """MobileWorld#58: two runs of one episode give equal records, snapshots and faults included."""
     one, other = find_task(name).draw(3), find_task(name).draw(3)
     assert play(one, expert(one)).untimed() == play(other, expert(other)).untimed()
-    wandering = [play(one, agents.acts_at_random(7)).untimed() for _ in range(2)]
+    wandering = [play(one, RandomAgent(7)).untimed() for _ in range(2)]
     assert wandering[0] == wandering[1]
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from agent_eval.actions import Action, OpenApp, PressKey, Swipe, Tap, TaskComplete
-from agent_eval.agent import UiautomatorDevice
+from agent_eval.agent import UiautomatorDevice, misbehaving
 from agent_eval.agent.policy import ModelPolicy
 from agent_eval.agent.prompt import tool_schemas
 from agent_eval.contracts import Device, Policy
@@ -164,7 +164,7 @@ def test_an_agent_acts_on_a_list_that_is_still_moving() -> None:
 
 def seen(label: str) -> Callable[[Observation], Action]:
     """Tap the element of a label where there is one, and wait where there is none."""
-    return lambda screen: agents.tap_on(screen, label)
+    return lambda screen: misbehaving.tap_on(screen, label)
 
 
 def homing(label: str, *way: str, wanted: str) -> Policy:
@@ -175,7 +175,7 @@ def homing(label: str, *way: str, wanted: str) -> Policy:
         lost = step > 0 and not any(one.label in (label, *way) and one.role != "text" for one in screen.elements)
         return PressKey(key="back") if lost else None
 
-    return agents.Spoiled(inner, first=first)
+    return misbehaving.Spoiled(inner, first=first)
 
 
 SIZES = [(240, 1.0), (320, 1.0), (400, 1.3), (480, 0.85)]

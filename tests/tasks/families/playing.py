@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from agent_eval.actions import Action, LongPress, OpenApp, PressKey, Tap, TaskComplete, TypeText, Wait
+from agent_eval.agent.misbehaving import Agent, Spoiled
 from agent_eval.contracts import Policy
 from agent_eval.episode import EpisodeKey, run_episode
 from agent_eval.outcome import Facts
@@ -13,7 +14,6 @@ from agent_eval.records import EpisodeRecord
 from agent_eval.tasks.task import TaskInstance
 from agent_eval.types import Element, Observation
 from agent_eval.wiring import open_sim
-from tests.tasks.agents import Agent, Spoiled
 
 Step = Callable[[Observation], Action]
 

@@ -7,6 +7,7 @@ from datetime import UTC, date, datetime, timedelta
 import pytest
 
 from agent_eval.actions import Action, LongPress, Tap
+from agent_eval.agent.misbehaving import Spoiled
 from agent_eval.conditions import ConditionedPhone, Conditions
 from agent_eval.contracts import Policy
 from agent_eval.device_sim.locales import LOCALES
@@ -17,7 +18,6 @@ from agent_eval.tasks.families.calendar_expert import Event, events_of
 from agent_eval.tasks.language import moment_of
 from agent_eval.tasks.task import TaskInstance
 from agent_eval.types import Observation, Snapshot
-from tests.tasks.agents import Spoiled
 from tests.tasks.families.playing import Stage, Step, back, facts, hold, launch, tap, told, write
 
 OPEN = launch("Calendar")
