@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from agent_eval import wiring
 from agent_eval.errors import RunFolderError
 from agent_eval.spark_backend.loader import checkpoint_digest, read_card
-from agent_eval.training import TrainingPlan, train_nano
+from agent_eval.spark_backend.nano.encode import IGNORED, Sample
+from agent_eval.training import OVERLAP, PIECE, TrainingPlan, pieces_of, train_nano
 from agent_eval.types import Message, Sampling
 
 PLAN = TrainingPlan(
@@ -57,3 +59,14 @@ def test_a_folder_that_holds_something_is_not_written_to(tmp_path: Path) -> None
     (tmp_path / "mine.txt").write_text("")
     with pytest.raises(RunFolderError, match=r"mine\.txt"):
         train_nano(tmp_path, PLAN, lambda _: None)
+
+
+@pytest.mark.parametrize("length", [5, PIECE - 1, PIECE, PIECE + 1, 2 * PIECE - OVERLAP, 2 * PIECE, 3000])
+def test_a_long_conversation_is_learned_in_pieces_each_token_once(length: int) -> None:
+    tokens = np.arange(length, dtype=np.int32)
+    pieces = pieces_of(Sample(tokens, tokens + 1))
+    assert all(len(piece.ids) == len(piece.targets) <= PIECE for piece in pieces)
+    taught = [token for piece in pieces for token in piece.targets[piece.targets != IGNORED]]
+    assert taught == list(range(1, length + 1))
+    for piece in pieces:
+        assert all(target in (token + 1, IGNORED) for token, target in zip(piece.ids, piece.targets, strict=True))

@@ -261,11 +261,9 @@ def _explain(options: argparse.Namespace) -> int:
 
 def _train(options: argparse.Namespace) -> int:
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
-    from agent_eval import wiring
     from agent_eval.training import TrainingPlan, train_nano
 
-    base = wiring.find_checkpoint(options.base) if options.base else None
-    train_nano(Path(options.out), TrainingPlan(seed=options.seed, steps=options.steps, base=base), _tell)
+    train_nano(Path(options.out), TrainingPlan(seed=options.seed, steps=options.steps), _tell)
     return 0
 
 
@@ -343,9 +341,8 @@ def command_line() -> argparse.ArgumentParser:
 
     train = _command(commands, "train", _train, "train the embedded model on this project's phone")
     train.add_argument("--out", metavar="FOLDER", required=True, help="checkpoint folder to write")
-    train.add_argument("--from", dest="base", metavar="MODEL", help="go on from nano, or from a folder of such a model")
     train.add_argument("--seed", type=_natural, default=0, help="seed of weights and data (default: %(default)s)")
-    train.add_argument("--steps", type=_positive, default=1400, help="optimisation steps (default: %(default)s)")
+    train.add_argument("--steps", type=_positive, default=2800, help="optimisation steps (default: %(default)s)")
     return parser
 
 

@@ -12,7 +12,7 @@ import random
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from multiprocessing.pool import AsyncResult
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
@@ -27,7 +27,6 @@ from agent_eval.tasks import TASKS
 from agent_eval.types import Message, Sampling
 
 if TYPE_CHECKING:
-    from agent_eval.spark_backend.loader import Weights
     from agent_eval.spark_backend.nano.trainer import Trainer
 
 VOCABULARY = 1920
@@ -39,8 +38,6 @@ PIECE = 768
 """Tokens of a conversation that are learned from at once: attention costs the square of them."""
 OVERLAP = 256
 """Tokens that a piece repeats of the one before, to be read and not learned: the window of most of nano's layers."""
-_GENTLER = 0.5
-"""Share of the learning rates where trained weights are gone on from: the full ones would throw them away."""
 _AHEAD = 4
 """Chunks being made while the ones before are learned from."""
 _SEED_STRIDE = 10_000_000
@@ -57,21 +54,19 @@ class TrainingPlan:
     """What a training run consists of; the same plan gives the same weights on one machine."""
 
     seed: int = 0
-    steps: int = 1400
-    base: Path | None = None
-    """Checkpoint of nano to go on from, with its tokenizer; None to begin anew."""
+    steps: int = 2800
     drill_share: float = 0.04
     """Share of the steps, at the start, on lookup drills only; before episodes come in."""
     noise: Noise = field(default=Noise(episodes=0.6, moves=0.15))
-    rollout_at: tuple[float, ...] = (0.6,)
+    rollout_at: tuple[float, ...] = (0.5, 0.6, 0.7, 0.8, 0.9)
     """Shares of the steps at which the model plays and the oracle labels what it did (DAgger: Ross et al., 2011)."""
-    rollouts: int = 60
+    rollouts: int = 120
     """Episodes played each time."""
-    vocabulary_episodes: int = 300
+    vocabulary_episodes: int = 384
     """Episodes whose texts the tokenizer is trained on."""
-    validation_episodes: int = 96
+    validation_episodes: int = 128
     """Episodes of unseen seeds on which token accuracy is measured."""
-    scored_instances: int = 2
+    scored_instances: int = 8
     """Instances of each task, of the evaluation split, that the finished model plays for the manifest."""
 
 
@@ -190,14 +185,10 @@ def train_nano(out: Path, plan: TrainingPlan, tell: Callable[[str], None]) -> No
     Raises:
         RunFolderError: the folder holds something already or cannot be written.
     """
-    from tokenizers import Tokenizer
-
-    from agent_eval.spark_backend.loader import Weights, checkpoint_digest
     from agent_eval.spark_backend.nano.shape import nano_config
     from agent_eval.spark_backend.nano.trainer import Batches, Recipe, Trainer
     from agent_eval.spark_backend.nano.vocabulary import train_tokenizer
     from agent_eval.spark_backend.probe import probe_machine
-    from agent_eval.spark_backend.tokenizer import TOKENIZER_NAME
 
     require_empty(out, f"checkpoint folder {str(out)!r}")
     began = time.perf_counter()
@@ -209,23 +200,14 @@ def train_nano(out: Path, plan: TrainingPlan, tell: Callable[[str], None]) -> No
     }
     device, phone = wiring.open_sim()
     texts, labels = _study(plan, device, phone)
-    weights: Weights | None = None
-    if plan.base is None:
-        tokenizer = train_tokenizer(texts, _skeleton(), VOCABULARY)
-    else:
-        tokenizer = Tokenizer.from_file(str(plan.base / TOKENIZER_NAME))
-        weights = Weights(plan.base, nano_config(tokenizer))
-        manifest["base"] = checkpoint_digest(plan.base)
+    tokenizer = train_tokenizer(texts, _skeleton(), VOCABULARY)
     written = tokenizer.to_str()
     tell(f"tokenizer: {tokenizer.get_vocab_size()} tokens; {len(labels)} labels to drill")
     config = nano_config(tokenizer)
     workshop = _Workshop(written, labels)
     unseen_seeds = range(_VALIDATION_SEED, _VALIDATION_SEED + plan.validation_episodes)
     unseen = workshop.encode_all(demonstrations(unseen_seeds, device, phone, plan.noise))
-    recipe = Recipe(steps=plan.steps)
-    if plan.base is not None:
-        recipe = replace(recipe, matrix_lr=recipe.matrix_lr * _GENTLER, other_lr=recipe.other_lr * _GENTLER)
-    trainer = Trainer(config, recipe, plan.seed, weights)
+    trainer = Trainer(config, Recipe(steps=plan.steps), plan.seed)
     batches = Batches(trainer.recipe.tokens_per_step, random.Random(f"batches/{plan.seed}"))
     drill_steps = int(plan.steps * plan.drill_share)
     rollout_steps = {int(plan.steps * share) for share in plan.rollout_at}

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -53,21 +53,14 @@ class Trainer:
     Args:
         config: The model's shape.
         recipe: How to optimise.
-        seed: Draws the initial weights where none are given.
-        weights: Where to go on from, named as in a checkpoint; any floating-point type.
+        seed: Draws the initial weights.
     """
 
-    def __init__(
-        self, config: SparkConfig, recipe: Recipe, seed: int, weights: Mapping[str, Tensor] | None = None
-    ) -> None:
+    def __init__(self, config: SparkConfig, recipe: Recipe, seed: int) -> None:
         torch.set_num_threads(1)  # at this width a second thread costs more than it brings
         self.config = config
         self.recipe = recipe
-        if weights is None:
-            start = structured_weights(config, torch.Generator().manual_seed(seed))
-        else:
-            start = {name: weights[name].float() for name in config.tensor_shapes()}
-        self.model = Spark(config, start)
+        self.model = Spark(config, structured_weights(config, torch.Generator().manual_seed(seed)))
         named = dict(self.model.named_parameters())
         matrices = [p for name, p in named.items() if p.dim() == 2 and "embedding" not in name and "g_proj" not in name]
         chosen = {id(p) for p in matrices}
