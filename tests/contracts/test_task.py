@@ -42,6 +42,10 @@ def test_preparing_twice_gives_the_same_phone(name: str) -> None:
     assert phone.snapshot() == first
 
 
+ONE_MORE = ("TakePhoto",)
+"""Tasks that want something new, wherever the phone starts."""
+
+
 @pytest.mark.parametrize("name", TASKS)
 def test_the_goal_holds_at_the_start_only_where_the_task_says_so(name: str) -> None:
     _, phone = open_sim()
@@ -49,7 +53,8 @@ def test_the_goal_holds_at_the_start_only_where_the_task_says_so(name: str) -> N
         instance = TASKS[name].draw(seed)
         instance.prepare(phone)
         start, wanted = instance.parameters.get("start"), instance.parameters.get("wanted")
-        true_already = "already_true" in TASKS[name].traits or (start is not None and start == wanted)
+        as_wanted = start is not None and start == wanted and name not in ONE_MORE
+        true_already = "already_true" in TASKS[name].traits or as_wanted
         assert instance.goal_holds(phone.snapshot(), phone.snapshot()) == true_already
 
 
