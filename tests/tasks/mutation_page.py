@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from tests.markdown import table
 from tests.tasks.judged import FIXTURES
 from tests.tasks.mutants import MUTANTS, Mutant, caught_by, rule_mutants
 
@@ -29,13 +30,13 @@ def page() -> str:
     parts = [
         _INTRODUCTION.format(fixtures=len(FIXTURES)),
         f"## Judges that find or use the facts wrongly: {len(MUTANTS)}\n",
-        _table(("judge", "what it gets wrong", "caught by", "first of them"), [
+        table(("judge", "what it gets wrong", "caught by", "first of them"), [
             (mutant.name, mutant.wrong, *_catchers(mutant)) for mutant in MUTANTS
         ]),
         f"## Judges with a rule missing or two rules in the wrong order: {len(caught)}\n",
-        _table(("judge", "caught by", "first of them"), [(mutant.name, *_catchers(mutant)) for mutant in caught]),
+        table(("judge", "caught by", "first of them"), [(mutant.name, *_catchers(mutant)) for mutant in caught]),
         f"## Orders that make no difference: {len(equivalent)}\n",
-        _table(("order", "why"), [(mutant.name, mutant.equivalent) for mutant in equivalent]),
+        table(("order", "why"), [(mutant.name, mutant.equivalent) for mutant in equivalent]),
     ]  # fmt: skip
     return "\n".join(parts)
 
@@ -43,11 +44,6 @@ def page() -> str:
 def _catchers(mutant: Mutant) -> tuple[str, str]:
     names = caught_by(mutant)
     return str(len(names)), names[0] if names else "none"
-
-
-def _table(heads: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
-    lines = [heads, tuple("---" for _ in heads), *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
 
 
 if __name__ == "__main__":

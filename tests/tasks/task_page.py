@@ -6,6 +6,7 @@ from pathlib import Path
 
 from agent_eval.tasks import LANGUAGES, SUITES, TASKS, Template
 from tests.device_sim.walkthroughs.table import TASKS as WORLD
+from tests.markdown import table
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "tasks.md"
 DRAWS = range(40)
@@ -35,22 +36,22 @@ def page() -> str:
     covered = [task for task in reachable if task.name in stands]
     parts = [
         _INTRODUCTION.format(count=len(TASKS), draws=len(DRAWS)),
-        _table(("", "task", "asks to", "tier", "oracle", "budget", "traits", "also in", "version"), [
+        table(("", "task", "asks to", "tier", "oracle", "budget", "traits", "also in", "version"), [
             (str(number), f"`{name}`", task.summary, str(task.tier), *_steps(task), ", ".join(task.traits),
              ", ".join(_languages(task)), str(task.version))
             for number, (name, task) in enumerate(TASKS.items(), start=1)
         ]),
         "## Suites\n",
-        _table(("suite", "tasks", "instances each", "episodes a build", "what it is"), [
+        table(("suite", "tasks", "instances each", "episodes a build", "what it is"), [
             (f"`{name}`", str(len(suite.tasks)), str(suite.instances), str(len(suite.tasks) * suite.instances),
              suite.summary)
             for name, suite in SUITES.items()
         ]),
         "## Robustness: which fault each task is asked under\n",
-        _table(("task", "fault"), [(f"`{task}`", f"`{fault}`") for task, fault in _robustness()]),
+        table(("task", "fault"), [(f"`{task}`", f"`{fault}`") for task, fault in _robustness()]),
         f"## AndroidWorld: {len(covered)} of {len(reachable)} tasks have a template\n",
         _WORLD,
-        _table(("task of AndroidWorld", "", "template"), [
+        table(("task of AndroidWorld", "", "template"), [
             (f"`{task.name}`", task.about, f"`{stands[task.name]}`" if task.name in stands else "")
             for task in reachable
         ]),
@@ -75,11 +76,6 @@ def _languages(task: Template) -> list[str]:
 def _robustness() -> list[tuple[str, str]]:
     pairs = (name.partition("+") for name in SUITES["robustness"].tasks)
     return [(task, fault) for task, _, fault in pairs]
-
-
-def _table(heads: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
-    lines = [heads, tuple("---" for _ in heads), *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
 
 
 if __name__ == "__main__":

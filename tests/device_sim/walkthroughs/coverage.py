@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.device_sim.walkthroughs.table import LONGER, TASKS, WALKS, Suite, Task
+from tests.markdown import table
 
 PAGE = Path(__file__).parents[3] / "docs" / "reference" / "coverage.md"
 
@@ -31,18 +32,18 @@ def page() -> str:
         f"## The suite's templates: {len(templates)} of {_count('template')}\n",
         "V: true from the start. A: an answer. I: not possible on this phone. G: nothing else may be touched.\n"
         "M: two apps. A tier allows 4, 8 or 15 actions.\n",
-        _table(("", "template", "tier", "app", "actions"), [
+        table(("", "template", "tier", "app", "actions"), [
             (task.name, task.about, task.level.removeprefix("tier "), task.app, _steps(task)) for task in templates
         ]),
         f"One action more than the tier allows: {longer}.\n",
         f"## AndroidWorld: {len(world)} of {_count('AndroidWorld')}\n",
         "The tasks are AndroidWorld's by name; wording, data and apps are this project's. The fewest steps are those\n"
         "that AndroidWorld gives for its own apps, where opening an app and typing count otherwise.\n",
-        _table(("task", "", "difficulty", "fewest steps there", "app", "actions"), [
+        table(("task", "", "difficulty", "fewest steps there", "app", "actions"), [
             (f"`{task.name}`", task.about, *task.level.split(" "), task.app, _steps(task)) for task in world
         ]),
         f"## Out of reach: {len(out)}\n",
-        _table(("task", "why"), [(f"`{task.name}`", task.reason) for task in out]),
+        table(("task", "why"), [(f"`{task.name}`", task.reason) for task in out]),
     ]  # fmt: skip
     return "\n".join(parts)
 
@@ -54,11 +55,6 @@ def _count(suite: Suite) -> int:
 def _steps(task: Task) -> str:
     steps = sorted({walk.steps for walk in WALKS if walk.task == task.name})
     return " or ".join(map(str, steps))
-
-
-def _table(heads: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
-    lines = [heads, tuple("---" for _ in heads), *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
 
 
 if __name__ == "__main__":

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
 
 import pytest
 
@@ -12,13 +11,6 @@ from agent_eval.tasks.task import TaskInstance
 from tests.tasks.families.playing import Stage, Step, facts, launch, tap, told, write
 
 BAR, PRODUCT = "Search or type URL", "Product of the numbers"
-
-
-@pytest.fixture(scope="module")
-def stage() -> Iterator[Stage]:
-    made = Stage()
-    yield made
-    made.device.close()
 
 
 @pytest.fixture

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 
@@ -23,13 +23,6 @@ from tests.tasks.families.playing import Stage, Step, back, facts, hold, launch,
 OPEN = launch("Calendar")
 SAVE = tap("Save", "button")
 DELETE = (tap("Delete", "button"), tap("Delete", "button"))
-
-
-@pytest.fixture(scope="module")
-def stage() -> Iterator[Stage]:
-    made = Stage()
-    yield made
-    made.device.close()
 
 
 def draw(task: str, fits: Callable[[TaskInstance], bool] = lambda _instance: True) -> TaskInstance:

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
 from agent_eval.outcome import Label
@@ -12,13 +10,6 @@ from tests.tasks.families.playing import Stage, Step, back, facts, launch, tap, 
 OPEN, SHUTTER, PHOTO, VIDEO = launch("Camera"), tap("Shutter"), tap("Photo"), tap("Video")
 RECORD, STOP = tap("Start recording"), tap("Stop recording")
 TO_FRONT, TO_BACK = tap("Switch to front camera"), tap("Switch to back camera")
-
-
-@pytest.fixture(scope="module")
-def stage() -> Iterator[Stage]:
-    made = Stage()
-    yield made
-    made.device.close()
 
 
 def photo(wanted: str, start: str) -> TaskInstance:

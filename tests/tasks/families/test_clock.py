@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
@@ -15,13 +14,6 @@ from tests.tasks.families.playing import Stage, Step, back, facts, launch, tap, 
 
 AMONG_OTHERS = ("AlarmToggle", "AlarmAlready", "AlarmDelete", "AlarmVibrates")
 START, STOPWATCH, TIMER = tap("Start", "button"), tap("Stopwatch", "row"), tap("Timer", "row")
-
-
-@pytest.fixture(scope="module")
-def stage() -> Iterator[Stage]:
-    made = Stage()
-    yield made
-    made.device.close()
 
 
 def draw(name: str, seed: int = 0, **wanted: object) -> TaskInstance:

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 
@@ -13,13 +13,6 @@ OPEN = launch("Contacts")
 SAVE = tap("Save", "button")
 DELETE = (tap("Delete", "button"), tap("Delete", "button"))
 LABELS = {"mobile": "Mobile", "home": "Home", "work": "Work"}
-
-
-@pytest.fixture(scope="module")
-def stage() -> Iterator[Stage]:
-    made = Stage()
-    yield made
-    made.device.close()
 
 
 def draw(task: str, fits: Callable[[TaskInstance], bool] = lambda _instance: True) -> TaskInstance:

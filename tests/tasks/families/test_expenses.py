@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import pytest
@@ -11,13 +11,6 @@ from agent_eval.tasks.families.expenses_expert import Entry, Expense, entries_of
 from agent_eval.tasks.task import TaskInstance
 from agent_eval.types import Observation, Snapshot
 from tests.tasks.families.playing import Stage, Step, back, facts, launch, tap, told, write
-
-
-@pytest.fixture(scope="module")
-def stage() -> Iterator[Stage]:
-    made = Stage()
-    yield made
-    made.device.close()
 
 
 def prepared(instance: TaskInstance) -> Snapshot:

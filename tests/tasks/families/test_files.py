@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import pytest
@@ -13,13 +13,6 @@ from tests.tasks.families.playing import Stage, Step, facts, hold, launch, tap, 
 FOLDERS = ("Alarms", "DCIM", "Documents", "Download", "Movies", "Music")
 """Those that a phone shows without scrolling, wherever folders are listed."""
 MOVE, COPY = "Move to\u2026", "Copy to\u2026"
-
-
-@pytest.fixture(scope="module")
-def stage() -> Iterator[Stage]:
-    made = Stage()
-    yield made
-    made.device.close()
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
 from agent_eval.actions import Action, PressKey, Swipe, TypeText, Wait
@@ -31,13 +29,6 @@ def fling(app: str) -> Step:
         return next((Swipe(direction="left", index=row.index) for row in rows), Wait())
 
     return step
-
-
-@pytest.fixture(scope="module")
-def stage() -> Iterator[Stage]:
-    made = Stage()
-    yield made
-    made.device.close()
 
 
 def draw(name: str, seed: int = 0, **wanted: object) -> TaskInstance:

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import NamedTuple
 
 import pytest
@@ -14,13 +14,6 @@ OPEN = launch("Messages")
 SEND = tap("Send SMS", "button")
 NEW = tap("Start new conversation", "button")
 TO, BODY = "Type names or phone numbers", "Text message"
-
-
-@pytest.fixture(scope="module")
-def stage() -> Iterator[Stage]:
-    made = Stage()
-    yield made
-    made.device.close()
 
 
 class Line(NamedTuple):

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 
@@ -9,13 +9,6 @@ from agent_eval.tasks.task import TaskInstance
 from tests.tasks.families.playing import Stage, Step, facts, hold, launch, tap, told, write
 
 TO, BODY = "Type names or phone numbers", "Text message"
-
-
-@pytest.fixture(scope="module")
-def stage() -> Iterator[Stage]:
-    made = Stage()
-    yield made
-    made.device.close()
 
 
 @pytest.fixture(scope="module")

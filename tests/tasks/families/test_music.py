@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 import pytest
 
@@ -10,13 +9,6 @@ from agent_eval.tasks.task import TaskInstance
 from tests.tasks.families.playing import Stage, Step, facts, hold, launch, tap, told, write
 
 SEARCH, NAME = "Search your library", "Playlist name"
-
-
-@pytest.fixture(scope="module")
-def stage() -> Iterator[Stage]:
-    made = Stage()
-    yield made
-    made.device.close()
 
 
 def song_task(wanted: str, start: str) -> TaskInstance:

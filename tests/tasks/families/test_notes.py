@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 
@@ -16,13 +16,6 @@ from tests.tasks.families.playing import Stage, Step, facts, hold, launch, tap, 
 NEW = "Create a new file or folder"
 UP = tap("Navigate up")
 DELETE = (tap("Delete", "button"), tap("Delete", "button"))
-
-
-@pytest.fixture(scope="module")
-def stage() -> Iterator[Stage]:
-    made = Stage()
-    yield made
-    made.device.close()
 
 
 def draw(task: str, fits: Callable[[TaskInstance], bool] = lambda _instance: True) -> TaskInstance:

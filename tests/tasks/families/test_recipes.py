@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 
@@ -14,13 +14,6 @@ from tests.tasks.families.playing import Stage, Step, back, facts, launch, tap, 
 OPEN, NEW, SAVE = launch("Recipes"), tap("New recipe", "button"), tap("Save", "button")
 FIELDS = ("title", "servings", "ingredients", "directions")
 DELETE = (tap("More options"), tap("Delete", "row"), tap("Delete", "button"))
-
-
-@pytest.fixture(scope="module")
-def stage() -> Iterator[Stage]:
-    made = Stage()
-    yield made
-    made.device.close()
 
 
 def draw(task: str, fits: Callable[[TaskInstance], bool] = lambda _instance: True) -> TaskInstance:

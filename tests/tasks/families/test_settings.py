@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
@@ -16,13 +15,6 @@ from tests.tasks.families.playing import Stage, Step, back, facts, launch, tap, 
 OPEN = launch("Settings")
 TO_INTERNET = (OPEN, tap("Network & internet"), tap("Internet"))
 GIVE_UP: Step = lambda _screen: GiveUp()  # noqa: E731
-
-
-@pytest.fixture(scope="module")
-def stage() -> Iterator[Stage]:
-    made = Stage()
-    yield made
-    made.device.close()
 
 
 def draw(name: str, seed: int = 0, **wanted: object) -> TaskInstance:

@@ -26,7 +26,7 @@ from agent_eval.tasks.families.alarm_words import (
     draw_label,
 )
 from agent_eval.tasks.families.clock_expert import CLOCK, Alarm, TimeOfDay, alarms_of
-from agent_eval.tasks.families.repair import undo
+from agent_eval.tasks.families.repair import mending, undo
 from agent_eval.tasks.judge import Criteria, Goal, Writes, every, only
 from agent_eval.tasks.moves import Move, complete
 from agent_eval.tasks.oracle import Plan
@@ -292,10 +292,8 @@ def _alarm(snapshot: Snapshot, number: int) -> Alarm | None:
 
 
 def _switch_plan(number: int, wanted: bool, time: TimeOfDay) -> Plan:
+    @mending
     def plan(view: View) -> Move:
-        repair = undo(view)
-        if repair is not None:
-            return repair
         alarm = _alarm(view.now, number)
         if alarm is None:  # deleted by mistake: only an alarm that looks the same can be made
             return clock_expert.add(view, time)
@@ -334,10 +332,8 @@ def _switch_task(*, already: bool) -> Callable[[Random], Draft]:
 
 
 def _delete_plan(number: int, time: TimeOfDay) -> Plan:
+    @mending
     def plan(view: View) -> Move:
-        repair = undo(view)
-        if repair is not None:
-            return repair
         alarm = _alarm(view.now, number)
         if alarm is not None:
             return clock_expert.delete(view, alarm)
@@ -372,10 +368,8 @@ def _compose_delete(rng: Random) -> Draft:
 
 
 def _vibrates_plan(number: int, time: TimeOfDay) -> Plan:
+    @mending
     def plan(view: View) -> Move:
-        repair = undo(view)
-        if repair is not None:
-            return repair
         alarm = _alarm(view.now, number)
         if alarm is None:
             return clock_expert.add(view, time)

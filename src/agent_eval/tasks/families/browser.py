@@ -11,7 +11,7 @@ from random import Random
 
 from agent_eval.device_sim.apps.web import SITES, START, address_of, multiply_page, site_page
 from agent_eval.tasks import answers
-from agent_eval.tasks.families.repair import undo
+from agent_eval.tasks.families.repair import mending
 from agent_eval.tasks.judge import Criteria, Goal, Writes, any_writes, every, only
 from agent_eval.tasks.moves import Move, complete, finish, go_back, open_app, plain, type_into
 from agent_eval.tasks.oracle import Plan
@@ -92,10 +92,8 @@ def _shared(one: str, other: str) -> int:
 
 
 def _bookmark_plan(address: str, short: str) -> Plan:
+    @mending
     def plan(view: View) -> Move:
-        repair = undo(view)
-        if repair is not None:
-            return repair
         if view.package != BROWSER:
             return open_app("Browser")
         if view.screen != "browser/main":
@@ -173,10 +171,8 @@ def _draw_numbers(rng: Random) -> list[int]:
 def _multiply_plan(folder: str, name: str, product: str) -> Plan:
     path = f"/storage/emulated/0/{folder}/{name}"
 
+    @mending
     def plan(view: View) -> Move:
-        repair = undo(view)
-        if repair is not None:
-            return repair
         solved = view.now.get(SOLVED) is True
         if view.package == BROWSER and view.screen != "browser/main":
             return go_back()

@@ -32,7 +32,7 @@ from agent_eval.tasks.families.calendar_entries import (
 )
 from agent_eval.tasks.families.calendar_expert import CALENDAR, Appointment, Event, events_of
 from agent_eval.tasks.families.people import draw_name, near_names
-from agent_eval.tasks.families.repair import undo
+from agent_eval.tasks.families.repair import mending
 from agent_eval.tasks.judge import Criteria, Goal, Writes, any_writes, only
 from agent_eval.tasks.moves import Move, finish, repairing
 from agent_eval.tasks.oracle import Plan
@@ -180,10 +180,8 @@ def _stray(view: View, written: tuple[str, ...] | None) -> Event | None:
 
 
 def _add_plan(wanted: Appointment, asked: Collection[str]) -> Plan:
+    @mending
     def plan(view: View) -> Move:
-        repair = undo(view)
-        if repair is not None:
-            return repair
         written = _added(view.start, view.now, wanted, asked)
         stray = _stray(view, written)
         if stray is not None and (written is not None or not calendar_expert.is_adding(view)):
@@ -303,10 +301,8 @@ def _deletion(number: int, entry: Entry, day: date) -> Writes:
 
 
 def _delete_plan(number: int, day: date, minute: int, title: str) -> Plan:
+    @mending
     def plan(view: View) -> Move:
-        repair = undo(view)
-        if repair is not None:
-            return repair
         event = _event(view.now, number)
         if event is None or _is_gone(view.now, number, day):
             return finish(f"no {title} at {view.speech.time_of_day(*divmod(minute, 60))}")
@@ -357,10 +353,8 @@ def _compose_delete(rng: Random) -> Draft:
 
 
 def _delete_day_plan(day: date) -> Plan:
+    @mending
     def plan(view: View) -> Move:
-        repair = undo(view)
-        if repair is not None:
-            return repair
         events = [event for event in events_of(view.now) if event.is_on(day)]
         if events:
             return calendar_expert.delete_all(view, events, day)
@@ -410,10 +404,8 @@ def _compose_delete_day(rng: Random) -> Draft:
 
 
 def _next_plan(title: str) -> Plan:
+    @mending
     def plan(view: View) -> Move:
-        repair = undo(view)
-        if repair is not None:
-            return repair
         move = calendar_expert.to_view(view, "agenda", "Event list")
         if move is not None:
             return move
@@ -463,10 +455,8 @@ def _compose_next(rng: Random) -> Draft:
 
 
 def _meeting_plan(person: str, meeting: Appointment) -> Plan:
+    @mending
     def plan(view: View) -> Move:
-        repair = undo(view)
-        if repair is not None:
-            return repair
         move = calendar_expert.to_search(view, person)
         return move or calendar_expert.tell_when(view, meeting)
 

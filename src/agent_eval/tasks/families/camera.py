@@ -19,7 +19,7 @@ from agent_eval.tasks.families.camera_expert import (
     new_shots,
     to_viewfinder,
 )
-from agent_eval.tasks.families.repair import undo
+from agent_eval.tasks.families.repair import mending
 from agent_eval.tasks.judge import Criteria, Goal
 from agent_eval.tasks.moves import Move, complete, finish, tap
 from agent_eval.tasks.oracle import Plan
@@ -142,10 +142,8 @@ def _plan(fits: Fits, press: Callable[[View], Move]) -> Plan:
         press: The next move in the viewfinder.
     """
 
+    @mending
     def plan(view: View) -> Move:
-        repair = undo(view)
-        if repair is not None:
-            return repair
         move = to_viewfinder(view)
         if move is not None:
             return move

@@ -15,7 +15,7 @@ from agent_eval.device_sim.apps.contacts import PHONE_LABELS
 from agent_eval.tasks import answers
 from agent_eval.tasks.families.launcher_expert import SYSTEM_UI
 from agent_eval.tasks.families.people import draw_name, draw_phone, near_names, near_phone
-from agent_eval.tasks.families.repair import undo
+from agent_eval.tasks.families.repair import mending
 from agent_eval.tasks.judge import Criteria, Goal, only
 from agent_eval.tasks.moves import Move, complete, finish, go_back, open_app, plain, tap
 from agent_eval.tasks.task import Draft, Template, wordings
@@ -252,10 +252,8 @@ def _compose_add(rng: Random) -> Draft:
         parts = _SAVED if made_favourite else (*_SAVED, "starred")
         return tuple(f"contacts/{person.id}/{part}" for part in parts)
 
+    @mending
     def plan(view: View) -> Move:
-        repair = undo(view)
-        if repair is not None:
-            return repair
         person = _added(view.start, view.now, name, phone)
         if person is not None:
             return _seen(view, person)
@@ -316,10 +314,8 @@ def _compose_draft(rng: Random) -> Draft:
     first, _, last = name.partition(" ")
     holds = _drafted(first, last, phone, kind)
 
+    @mending
     def plan(view: View) -> Move:
-        repair = undo(view)
-        if repair is not None:
-            return repair
         entry = view.find("Phone", "field")
         if holds(view.start, view.now):
             return finish(f"{name} unsaved") if entry is None else complete(entry)
@@ -371,10 +367,8 @@ def _compose_edit(rng: Random) -> Draft:
     def holds(_start: Snapshot, now: Snapshot) -> bool:
         return same_number(str(now.get(path, "")), phone)
 
+    @mending
     def plan(view: View) -> Move:
-        repair = undo(view)
-        if repair is not None:
-            return repair
         changed = _person(view.now, person.id)
         if changed is not None and holds(view.start, view.now):
             return _seen(view, changed)
@@ -401,10 +395,8 @@ def _compose_delete(rng: Random) -> Draft:
     def holds(_start: Snapshot, now: Snapshot) -> bool:
         return _person(now, person.id) is None
 
+    @mending
     def plan(view: View) -> Move:
-        repair = undo(view)
-        if repair is not None:
-            return repair
         if holds(view.start, view.now):
             return _to_absence(view, person.name) or finish(f"no {person.name}")
         if view.package == CONTACTS and view.screen == "contacts/delete" and view.variable("contact") == person.id:
@@ -464,10 +456,8 @@ def _compose_number(rng: Random) -> Draft:
     person = known.person
     accepts = answers.phone(person.phone)
 
+    @mending
     def plan(view: View) -> Move:
-        repair = undo(view)
-        if repair is not None:
-            return repair
         return _seen(view, person, person.phone)
 
     return Draft(

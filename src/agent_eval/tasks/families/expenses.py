@@ -13,7 +13,7 @@ from random import Random
 from agent_eval.device_sim.apps.expenses import CATEGORIES
 from agent_eval.tasks.families import expenses_expert
 from agent_eval.tasks.families.expenses_expert import EXPENSES, PREFIX, Entry, Expense, entries_of, stored, twins_of
-from agent_eval.tasks.families.repair import undo
+from agent_eval.tasks.families.repair import mending
 from agent_eval.tasks.judge import Criteria, Goal, every
 from agent_eval.tasks.language import moment_of
 from agent_eval.tasks.moves import Move, finish, go_back, open_app
@@ -108,10 +108,8 @@ def _has(expense: Expense, read: Callable[[Expense], str | int]) -> Goal:
 
 
 def _add_plan(expense: Expense, goal: Goal) -> Plan:
+    @mending
     def plan(view: View) -> Move:
-        repair = undo(view)
-        if repair is not None:
-            return repair
         if goal(view.start, view.now):
             return expenses_expert.see(view, expense)
         return expenses_expert.add(view, expense)
@@ -215,10 +213,8 @@ def _surplus(start: Snapshot, end: Snapshot) -> tuple[str, ...]:
 
 
 def _twins_plan(names: Sequence[str]) -> Plan:
+    @mending
     def plan(view: View) -> Move:
-        repair = undo(view)
-        if repair is not None:
-            return repair
         if not _one_left(view.start, view.now):
             return expenses_expert.delete_twins(view)
         shown = next((name for name in names if view.find(name, "row") is not None), None)
@@ -290,10 +286,8 @@ def _is_added(expense: Expense) -> Goal:
 
 
 def _note_plan(path: str, name: str, wanted: Sequence[Expense]) -> Plan:
+    @mending
     def plan(view: View) -> Move:
-        repair = undo(view)
-        if repair is not None:
-            return repair
         missing = [expense for expense in wanted if _added(expense, view.start, view.now) is None]
         if not missing:
             return expenses_expert.see(view, wanted[-1])

@@ -12,7 +12,7 @@ from random import Random
 
 from agent_eval.tasks.families import files_expert
 from agent_eval.tasks.families.files_expert import DOCUMENTS_UI, Verb
-from agent_eval.tasks.families.repair import undo
+from agent_eval.tasks.families.repair import mending, undo
 from agent_eval.tasks.families.storage import (
     FILES,
     draw_stem,
@@ -131,10 +131,8 @@ def _name_key(name: str) -> str:
 
 
 def _delete_plan(path: str) -> Plan:
+    @mending
     def plan(view: View) -> Move:
-        repair = undo(view)
-        if repair is not None:
-            return repair
         left = [path] if view.now.get(path) is not None else strays(view.start, view.now, path)
         if left:
             return files_expert.delete(view, left[0])

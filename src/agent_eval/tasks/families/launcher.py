@@ -13,7 +13,7 @@ from agent_eval.device_sim.apps import APPS
 from agent_eval.device_sim.faults.screens import LOOKALIKES
 from agent_eval.tasks.families import launcher_expert
 from agent_eval.tasks.families.launcher_expert import SYSTEM_UI
-from agent_eval.tasks.families.repair import undo
+from agent_eval.tasks.families.repair import mending
 from agent_eval.tasks.families.switches import TORCH_SET, draw_world
 from agent_eval.tasks.judge import Criteria, Goal, only
 from agent_eval.tasks.language import Speech, moment_of
@@ -79,10 +79,8 @@ def _is_in_front(package: str) -> Goal:
 def _open_plan(package: str) -> Plan:
     in_front = _is_in_front(package)
 
+    @mending
     def plan(view: View) -> Move:
-        repair = undo(view)
-        if repair is not None:
-            return repair
         if in_front(view.start, view.now):
             return finish(f"{_LABELS[package]} is open")
         return open_app(_LABELS[package])
@@ -180,10 +178,8 @@ def _draw_posted(package: str, rng: Random) -> list[tuple[str, str, str]]:
 
 
 def _dismiss_plan(package: str, number: int, title: str, text: str) -> Plan:
+    @mending
     def plan(view: View) -> Move:
-        repair = undo(view)
-        if repair is not None:
-            return repair
         name = plain(view.speech.say(_LABELS[package], package, {}))
         if not _is_posted(view.now, number):
             return finish(f"{name}: dismissed")

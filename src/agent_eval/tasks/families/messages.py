@@ -15,7 +15,7 @@ from agent_eval.tasks.answers import folded
 from agent_eval.tasks.families.contacts import CONTACTS, SHARE_SHEET, draw_known, person_key, state_of
 from agent_eval.tasks.families.launcher_expert import SYSTEM_UI
 from agent_eval.tasks.families.people import draw_message, draw_names, draw_phone, near_message, near_phone
-from agent_eval.tasks.families.repair import undo
+from agent_eval.tasks.families.repair import mending
 from agent_eval.tasks.judge import Criteria, Goal, Writes
 from agent_eval.tasks.language import moment_of
 from agent_eval.tasks.moves import Move, finish, go_back, hold, open_app, tap
@@ -232,10 +232,8 @@ def _compose_send(rng: Random) -> Draft:
         lines.insert(rng.randint(0, 2), Line(address, others[2]))
     fits = same_text(text)
 
+    @mending
     def plan(view: View) -> Move:
-        repair = undo(view)
-        if repair is not None:
-            return repair
         if new_sms(view.start, view.now, address, fits) is not None:
             return _to_thread(view, address, address) or finish(f"sent to {address}")
         move = _to_messages(view)
@@ -275,10 +273,8 @@ def _compose_reply_latest(rng: Random) -> Draft:
         lines.append(Line(third.phone, others[4], sent=True))  # the latest conversation is not the latest to answer
     fits = same_text(text)
 
+    @mending
     def plan(view: View) -> Move:
-        repair = undo(view)
-        if repair is not None:
-            return repair
         name = sender.name if saved else sender.phone
         if new_sms(view.start, view.now, sender.phone, fits) is not None:
             return _to_thread(view, sender.phone, name) or finish(f"sent to {name}")
@@ -343,10 +339,8 @@ def _compose_resend(rng: Random) -> Draft:
     message = _FIRST_ID + 2
     fits = same_text(last)
 
+    @mending
     def plan(view: View) -> Move:
-        repair = undo(view)
-        if repair is not None:
-            return repair
         if new_sms(view.start, view.now, person.phone, fits) is not None:
             return _to_thread(view, person.phone, person.name) or finish(f"sent to {person.name}")
         if _in_menu(view, message):
@@ -388,10 +382,8 @@ def _compose_forward(rng: Random) -> Draft:
     def fits(text: str) -> bool:
         return folded(text).rstrip(".") in right
 
+    @mending
     def plan(view: View) -> Move:
-        repair = undo(view)
-        if repair is not None:
-            return repair
         if new_sms(view.start, view.now, reader.phone, fits) is not None:
             return _to_thread(view, reader.phone, reader.name) or finish(f"sent to {reader.name}")
         move = _to_messages(view)

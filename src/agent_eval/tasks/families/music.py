@@ -12,7 +12,8 @@ from random import Random
 from agent_eval.device_sim.apps.music import joined, numbers
 from agent_eval.tasks.families import music_expert
 from agent_eval.tasks.families.music_expert import MUSIC, PLAYLISTS
-from agent_eval.tasks.families.repair import undo
+from agent_eval.tasks.families.people import another
+from agent_eval.tasks.families.repair import mending
 from agent_eval.tasks.judge import Criteria, Goal, every, only
 from agent_eval.tasks.moves import Move
 from agent_eval.tasks.oracle import Plan
@@ -39,18 +40,14 @@ def _draw_title(rng: Random) -> str:
     return f"{rng.choice(_FIRST)} {rng.choice(_SECOND)}"
 
 
-def _other(word: str, words: Sequence[str], rng: Random) -> str:
-    return rng.choice([other for other in words if other != word])
-
-
 def _near_titles(title: str, rng: Random) -> list[str]:
     """Return titles that are easily taken for another one; the first comes before it wherever titles are sorted."""
     first, second = title.split()
     return [
         f"Almost {title}",
         f"{title} Again",
-        f"{first} {_other(second, _SECOND, rng)}",
-        f"{_other(first, _FIRST, rng)} {second}",
+        f"{first} {another(second, _SECOND, rng)}",
+        f"{another(first, _FIRST, rng)} {second}",
     ]
 
 
@@ -129,10 +126,8 @@ def _plays(song: int) -> Goal:
 
 
 def _play_plan(song: int, title: str) -> Plan:
+    @mending
     def plan(view: View) -> Move:
-        repair = undo(view)
-        if repair is not None:
-            return repair
         if _plays(song)(view.start, view.now):
             return music_expert.see(view, "Pause", f"{title}: playing")
         if view.now.get(SONG) == song:
@@ -142,10 +137,8 @@ def _play_plan(song: int, title: str) -> Plan:
     return plan
 
 
+@mending
 def _pause_plan(view: View) -> Move:
-    repair = undo(view)
-    if repair is not None:
-        return repair
     if view.now.get(PLAYING) is True:
         return music_expert.press(view, "Pause")
     return music_expert.see(view, "Play", f"{view.say('Play')}: paused")
@@ -234,10 +227,8 @@ def _made(start: Snapshot, now: Snapshot, name: str) -> _Playlist | None:
 def _list_plan(name: str, songs: Sequence[int], titles: Sequence[str]) -> Plan:
     wanted = tuple(songs)
 
+    @mending
     def plan(view: View) -> Move:
-        repair = undo(view)
-        if repair is not None:
-            return repair
         made = _made(view.start, view.now, name)
         if made is None:
             return music_expert.create(view, name, wanted, titles)
@@ -273,7 +264,7 @@ def _compose_list(rng: Random) -> Draft:
     chosen_titles = [songs[song] for song in chosen]
     theme, count = rng.choice(_LIST_NAMES), rng.randint(2, 40)
     name = f"{theme} {count}"
-    near = (f"{theme} {count + 1}", f"{name} B", f"{_other(theme, _LIST_NAMES, rng)} {count}")
+    near = (f"{theme} {count + 1}", f"{name} B", f"{another(theme, _LIST_NAMES, rng)} {count}")
     state: dict[str, Scalar] = {SONG: 0, QUEUE: "", PLAYING: False}
     for number, other in enumerate(near, start=901):
         state[f"{PLAYLISTS}/{number}/name"] = other

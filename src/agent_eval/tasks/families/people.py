@@ -70,11 +70,12 @@ def near_names(name: str, count: int, rng: Random) -> list[str]:
     first, _, last = name.partition(" ")
     cut = last[:-1] if len(last) > _SHORTEST_LAST else f"{last}{last[-1]}"
     letter_off = f"{first} {rng.choice((f'{last}s', cut))}"
-    found = [letter_off, f"{first} {_other(last, _LAST, rng)}", f"{_other(first, _FIRST, rng)} {last}"]
+    found = [letter_off, f"{first} {another(last, _LAST, rng)}", f"{another(first, _FIRST, rng)} {last}"]
     return found[:count]
 
 
-def _other(word: str, words: Collection[str], rng: Random) -> str:
+def another(word: str, words: Collection[str], rng: Random) -> str:
+    """Draw one of some words, but not this one."""
     return rng.choice([other for other in words if other != word])
 
 
@@ -86,7 +87,7 @@ def draw_phone(rng: Random) -> str:
 def near_phone(phone: str, rng: Random) -> str:
     """Draw a number that differs from another in one of its last digits."""
     place = len(phone) - 1 - rng.randrange(4)
-    digit = _other(phone[place], "0123456789", rng)
+    digit = another(phone[place], "0123456789", rng)
     return f"{phone[:place]}{digit}{phone[place + 1 :]}"
 
 
@@ -98,4 +99,4 @@ def draw_message(rng: Random) -> str:
 def near_message(text: str, rng: Random) -> str:
     """Draw a message that differs from a drawn one in nothing but when."""
     when = next(when for when in _WHEN if text.rstrip("?").endswith(when))
-    return text.replace(when, _other(when, _WHEN, rng))
+    return text.replace(when, another(when, _WHEN, rng))

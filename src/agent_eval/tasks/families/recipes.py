@@ -13,7 +13,7 @@ from random import Random
 
 from agent_eval.device_sim.apps.recipes import PACKAGE
 from agent_eval.tasks import answers
-from agent_eval.tasks.families.repair import undo
+from agent_eval.tasks.families.repair import mending
 from agent_eval.tasks.judge import Criteria, Goal, Writes, every, only
 from agent_eval.tasks.moves import Move, finish, go_back, open_app, plain, repairing, tap
 from agent_eval.tasks.oracle import Plan
@@ -299,10 +299,8 @@ def _strays(view: View, asked: Mapping[str, str], goal: Goal) -> dict[int, str]:
 
 
 def _add_plan(asked: Mapping[str, str], goal: Goal) -> Plan:
+    @mending
     def plan(view: View) -> Move:
-        repair = undo(view)
-        if repair is not None:
-            return repair
         adding = view.package == RECIPES and view.screen == "recipes/edit" and not view.variable("recipe")
         reached, strays = goal(view.start, view.now), _strays(view, asked, goal)
         if strays and (reached or not adding):
@@ -358,10 +356,8 @@ def _compose_add(rng: Random) -> Draft:
 
 
 def _delete_plan(targets: Mapping[int, str]) -> Plan:
+    @mending
     def plan(view: View) -> Move:
-        repair = undo(view)
-        if repair is not None:
-            return repair
         left = {number: title for number, title in targets.items() if view.now.get(f"recipes/{number}/title")}
         if not left:
             return finish(f"no {' or '.join(targets.values())}")
@@ -421,10 +417,8 @@ def _gone(number: int) -> Goal:
 
 
 def _amount_plan(number: int, title: str, amount: str, name: str) -> Plan:
+    @mending
     def plan(view: View) -> Move:
-        repair = undo(view)
-        if repair is not None:
-            return repair
         if view.package == RECIPES and view.screen == "recipes/details" and view.variable("recipe") == number:
             line = view.seek(f"{amount} {name}", "text")
             return line if isinstance(line, Move) else finish(f"{title}: {plain(line.label)}", amount)

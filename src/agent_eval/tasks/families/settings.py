@@ -9,7 +9,7 @@ from agent_eval.device_sim.profile import TIMEOUTS
 from agent_eval.tasks import answers
 from agent_eval.tasks.families import launcher_expert, settings_expert
 from agent_eval.tasks.families.launcher_expert import SYSTEM_UI
-from agent_eval.tasks.families.repair import undo
+from agent_eval.tasks.families.repair import mending, undo
 from agent_eval.tasks.families.settings_expert import SETTINGS, Spot
 from agent_eval.tasks.families.switches import (
     AIRPLANE_SET,
@@ -155,10 +155,8 @@ def _timeout_words(seconds: int) -> str:
 
 
 def _timeout_plan(seconds: int) -> Plan:
+    @mending
     def plan(view: View) -> Move:
-        repair = undo(view)
-        if repair is not None:
-            return repair
         found = settings_expert.choose_timeout(view, seconds)
         return found if isinstance(found, Move) else complete(found)
 
@@ -229,10 +227,8 @@ def _join_writes(start: Snapshot, _end: Snapshot) -> tuple[str, ...]:
 
 
 def _join_plan(ssid: str, password: str) -> Plan:
+    @mending
     def plan(view: View) -> Move:
-        repair = undo(view)
-        if repair is not None:
-            return repair
         found = settings_expert.join(view, ssid, password)
         return found if isinstance(found, Move) else complete(found)
 
@@ -282,10 +278,8 @@ _LAST_WORDS = (
 
 
 def _rename_plan(name: str) -> Plan:
+    @mending
     def plan(view: View) -> Move:
-        repair = undo(view)
-        if repair is not None:
-            return repair
         found = settings_expert.rename(view, name)
         return found if isinstance(found, Move) else complete(found)
 
@@ -355,10 +349,8 @@ def info_sentences(wanted: str) -> tuple[str, ...]:
 
 
 def _info_plan(wanted: str) -> Plan:
+    @mending
     def plan(view: View) -> Move:
-        repair = undo(view)
-        if repair is not None:
-            return repair
         found = settings_expert.locate(view, _INFO_SPOTS[wanted])
         if isinstance(found, Move):
             return found
@@ -391,10 +383,8 @@ def _compose_info(rng: Random) -> Draft:
 _NFC_PAGE = "settings/connection_preferences"
 
 
+@mending
 def _nfc_plan(view: View) -> Move:
-    repair = undo(view)
-    if repair is not None:
-        return repair
     nothing_found = view.screen == "settings/search" and view.find("No results") is not None
     if view.screen == _NFC_PAGE or (nothing_found and "nfc" in str(view.variable("text/query")).casefold()):
         return give_up("no NFC on this phone")

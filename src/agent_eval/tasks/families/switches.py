@@ -13,7 +13,7 @@ from typing import Literal
 
 from agent_eval.tasks.families import settings_expert
 from agent_eval.tasks.families.launcher_expert import SYSTEM_UI
-from agent_eval.tasks.families.repair import undo
+from agent_eval.tasks.families.repair import mending
 from agent_eval.tasks.families.settings_expert import SETTINGS, Toggle
 from agent_eval.tasks.judge import Criteria, Goal, every, only
 from agent_eval.tasks.moves import Move, complete
@@ -133,10 +133,8 @@ def is_set(toggle: Toggle, wanted: bool) -> Goal:
 
 
 def _toggle_plan(toggle: Toggle, wanted: bool, *, by_tile: bool) -> Plan:
+    @mending
     def plan(view: View) -> Move:
-        repair = undo(view)
-        if repair is not None:
-            return repair
         found = settings_expert.set_toggle(view, toggle, wanted, by_tile=by_tile)
         return found if isinstance(found, Move) else complete(found, wanted=wanted)
 
@@ -283,10 +281,8 @@ def _swap_sentences() -> tuple[str, ...]:
     )
 
 
+@mending
 def _swap_plan(view: View) -> Move:
-    repair = undo(view)
-    if repair is not None:
-        return repair
     for toggle, wanted in ((settings_expert.WIFI, False), (settings_expert.BLUETOOTH, True)):
         if view.now.get(toggle.path) is not wanted:
             found = settings_expert.set_toggle(view, toggle, wanted, by_tile=True)

@@ -12,7 +12,7 @@ from random import Random
 from agent_eval.device_sim.apps.deskclock import CITIES, TIMER_ENTRY
 from agent_eval.tasks.families.alarm_words import FRAMES
 from agent_eval.tasks.families.clock_expert import CLOCK, STOPWATCH, TIMER, to_tab
-from agent_eval.tasks.families.repair import undo
+from agent_eval.tasks.families.repair import mending
 from agent_eval.tasks.judge import Criteria, Goal, only
 from agent_eval.tasks.moves import Move, complete, finish
 from agent_eval.tasks.oracle import Plan
@@ -125,10 +125,8 @@ def _display(view: View, keys: str) -> Element | None:
 def _timer_plan(seconds: int) -> Plan:
     keys = _keys_for(seconds)
 
+    @mending
     def plan(view: View) -> Move:
-        repair = undo(view)
-        if repair is not None:
-            return repair
         move = to_tab(view, "Timer")
         if move is not None:
             return move
@@ -168,10 +166,8 @@ def _compose_timer(rng: Random) -> Draft:
 
 
 def _stopwatch_plan(wanted: str) -> Plan:
+    @mending
     def plan(view: View) -> Move:
-        repair = undo(view)
-        if repair is not None:
-            return repair
         move = to_tab(view, "Stopwatch")
         if move is not None:
             return move
