@@ -7,7 +7,7 @@ TORCH ?= torch==2.13.0
 READY := $(VENV)/.ready
 PEERS := $(VENV)/.peers
 
-.PHONY: run test peers check wheel clean
+.PHONY: run test peers parity parity-mlx parity-vllm check wheel kernels clean
 
 run: $(READY)
 	$(VENV)/bin/agent-eval run --builds bf16,w4a16,w4a8
@@ -18,6 +18,14 @@ test: $(PEERS)
 # other people's clients (docs/peers.md); the main job does without them
 peers: $(PEERS)
 	$(VENV)/bin/python -m pytest -m peers
+
+# other implementations of the model (docs/peers.md), each in an environment of its own; their tests are skipped without
+parity: $(READY) parity-mlx parity-vllm
+	$(VENV)/bin/python -m pytest -m peers tests/peers/parity
+
+parity-mlx: $(VENV)-mlx/.ready
+
+parity-vllm: $(VENV)-vllm/.ready
 
 check: $(READY)
 	$(VENV)/bin/ruff check .
@@ -34,11 +42,15 @@ wheel: $(READY)
 	cd build/wheel && PYTHONPATH=site $(abspath $(VENV))/bin/python -c \
 		'import agent_eval; assert "build/wheel/site" in agent_eval.__file__, agent_eval.__file__'
 
+# after an edit of the C++ sources: compiles what changed, in place
+kernels:
+	$(PYTHON) hatch_build.py
+
 clean:
-	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-mlx $(VENV)-vllm build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
 # torch comes first and by its exact version, so that no later requirement draws in another build of it
-$(READY): pyproject.toml Makefile
+$(READY): pyproject.toml Makefile hatch_build.py $(wildcard src/agent_eval/spark_backend/kernels/native/*)
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "agent-eval needs Python 3.11 or newer")'
 	$(PYTHON) -m venv $(VENV)
 	$(VENV)/bin/python -m pip install --quiet --upgrade pip
@@ -48,4 +60,16 @@ $(READY): pyproject.toml Makefile
 
 $(PEERS): $(READY)
 	$(VENV)/bin/python -m pip install --quiet --group peers
+	touch $@
+
+$(VENV)-mlx/.ready: tests/peers/parity/requirements-mlx.txt
+	$(PYTHON) -m venv --clear $(VENV)-mlx
+	$(VENV)-mlx/bin/python -m pip install --quiet --requirement $<
+	touch $@
+
+# without dependencies: the list is whole, and what it leaves out would bring a vLLM that does not start
+$(VENV)-vllm/.ready: tests/peers/parity/requirements-vllm.txt
+	$(PYTHON) -m venv --clear $(VENV)-vllm
+	$(VENV)-vllm/bin/python -m pip install --quiet $(TORCH)
+	$(VENV)-vllm/bin/python -m pip install --quiet --no-deps --requirement $<
 	touch $@

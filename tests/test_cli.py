@@ -10,6 +10,7 @@ import socket
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -19,8 +20,13 @@ from agent_eval.cli import main
 from agent_eval.device_sim import Phone
 from agent_eval.device_sim.serve import ServedPhone
 from agent_eval.records import EPISODES_NAME, RunFolder
+from agent_eval.spark_backend.config import SparkConfig
+from agent_eval.spark_backend.digest import checkpoint_digest, weights_digest
+from agent_eval.spark_backend.synthetic import synthetic_checkpoint
 from agent_eval.types import PhoneSetup
+from agent_eval.wiring import EMBEDDED
 from tests.fakes import tiny_checkpoint
+from tests.spark_backend.hub_server import COMMIT, REPOSITORY, serve_hub
 from tests.wire.fakes import Host
 
 SMALL = ["--tasks", "smoke", "--instances", "2", "--max-tokens", "6"]
@@ -131,6 +137,65 @@ def test_an_interrupted_run_says_how_to_go_on_and_keeps_its_records(checkpoint: 
     assert "hint: repeat the same command" in errors
     assert "Traceback" not in errors
     assert len(RunFolder.open(tmp_path).episodes()) >= 1
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# where builds come from
+
+ONE = ["--tasks", "WifiSet", "--instances", "1", "--max-tokens", "6"]
+
+
+def test_a_build_may_be_taken_from_a_checkpoint_of_its_own(
+    checkpoint: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other, out = tmp_path / "other", tmp_path / "run"
+    lively = replace(SparkConfig.from_folder(checkpoint), initializer_range=0.5)  # attention far from uniform
+    synthetic_checkpoint(other, lively, seed=1)
+    (other / "tokenizer.json").unlink()  # weights alone are read with the model's text
+    (other / "chat_template.jinja").unlink()
+    command = ["run", "--model", str(checkpoint), "--out", str(out), *ONE, "--builds", f"bf16,w4a8,w4a8-g32={other}"]
+    assert main(command) == 0
+    assert f"from {other}" in " ".join(capsys.readouterr().out.split())
+    run = RunFolder.open(out)
+    assert run.manifest.configuration.builds == ("bf16", "w4a8", "w4a8-g32")
+    assert run.manifest.configuration.build_digests == {"w4a8-g32": weights_digest(other)}
+    assert run.manifest.build_sources == {"w4a8-g32": str(other)}
+    texts = {record.build: [step.text for step in record.steps] for record in run.episodes()}
+    assert texts["w4a8-g32"] != texts["w4a8"]
+
+    synthetic_checkpoint(other, lively, seed=2)
+    failed(capsys, command, "was recorded with build_digests=")
+
+
+def test_a_build_of_another_model_is_refused_before_anything_is_loaded(
+    checkpoint: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["run", "--model", str(checkpoint), "--out", str(tmp_path / "run"), *ONE, "--builds", "bf16,w4a8=nano"]
+    failed(capsys, command, "w4a8=nano is another model than")
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_model_of_a_hub_is_fetched_once_and_pinned_to_its_commit(checkpoint: Path, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "agent_eval", "run", "--model", f"{REPOSITORY}@v1", *ONE, "--builds", "bf16"]
+    environment = {**os.environ, "HF_HOME": str(tmp_path / "home")}
+    with serve_hub(checkpoint, extra={"modeling_spark.py": b"raise SystemExit"}) as hub:
+        there = {**environment, "HF_ENDPOINT": hub.endpoint}
+        subprocess.run([*command, "--out", str(tmp_path / "a")], env=there, capture_output=True, check=True)
+        assert "modeling_spark.py" not in hub.fetched
+    away = {**environment, "HF_HUB_OFFLINE": "1"}
+    subprocess.run([*command, "--out", str(tmp_path / "b")], env=away, capture_output=True, check=True)
+    manifests = [RunFolder.open(tmp_path / name).manifest for name in "ab"]
+    assert [manifest.model_revision for manifest in manifests] == [COMMIT, COMMIT]
+    assert manifests[0].configuration == manifests[1].configuration
+    assert manifests[0].configuration.model_digest == checkpoint_digest(checkpoint)
+    assert manifests[0].model_kind == "synthetic"
+    assert untimed(tmp_path / "a") == untimed(tmp_path / "b")
+
+    never = [*command[:5], "XHToken/Spark-other", *command[6:], "--out", str(tmp_path / "c")]
+    refused = subprocess.run(never, env=away, capture_output=True, text=True)
+    assert refused.returncode == 2
+    assert "XHToken/Spark-other was not downloaded before" in refused.stderr
+    assert "hint: HF_HUB_OFFLINE forbids the network" in refused.stderr
 
 
 def test_reports_are_computed_from_the_records_alone(finished: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -304,7 +369,7 @@ def test_a_port_that_is_taken_is_named(capsys: pytest.CaptureFixture[str]) -> No
 
 
 def test_an_unknown_build_is_named_with_those_there_are(capsys: pytest.CaptureFixture[str]) -> None:
-    failed(capsys, ["run", "--builds", "bf16,w5a5"], "unknown build 'w5a5'", "bf16, w4a16, w4a8")
+    failed(capsys, ["run", "--builds", "bf16,w5a5"], "unknown build 'w5a5'", "bf16, fp32, w{2,3,4,8}a{8,16}")
 
 
 def test_an_unknown_task_is_named_with_those_there_are(capsys: pytest.CaptureFixture[str]) -> None:
@@ -350,6 +415,27 @@ def test_a_checkpoint_of_pickles_is_refused_unread(
     failed(capsys, ["run", "--model", str(folder), "--out", str(tmp_path / "r")], "pytorch_model.bin", "pickle")
 
 
+def test_an_adapter_is_refused_with_what_to_do(
+    checkpoint: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "adapter"
+    folder.mkdir()
+    (folder / "adapter_config.json").write_text('{"base_model_name_or_path": "XHToken/Spark-X2.5-1.7B"}')
+    (folder / "adapter_model.safetensors").write_bytes((checkpoint / "model.safetensors").read_bytes())
+    command = ["run", "--model", str(folder), "--out", str(tmp_path / "r")]
+    failed(capsys, command, "is a LoRA adapter", "merge it into its base model, XHToken/Spark-X2.5-1.7B,")
+
+
+def test_a_tokenizer_of_another_model_is_refused(
+    checkpoint: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = copy_of(checkpoint, tmp_path / "model")
+    (folder / "tokenizer.json").write_bytes((EMBEDDED["nano"] / "tokenizer.json").read_bytes())
+    failed(
+        capsys, ["run", "--model", str(folder), "--out", str(tmp_path / "r")], "tokenizer.json has", "vocab_size, 320"
+    )
+
+
 def test_a_truncated_checkpoint_is_refused(
     checkpoint: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -362,7 +448,14 @@ def test_a_truncated_checkpoint_is_refused(
 
 @pytest.mark.parametrize(
     ("change", "part"),
-    [({"num_hidden_layers": 5}, "layer"), ({"hidden_size": 128}, "shape"), ({"vocab_size": 100}, "vocab")],
+    [
+        ({"num_hidden_layers": 5}, "layer"),
+        ({"hidden_size": 128}, "shape"),
+        ({"vocab_size": 100}, "expected [100, 64]"),
+        ({"max_position_embeddings": 10**9}, "max_position_embeddings is 1000000000, expected a whole number"),
+        ({"rope_scaling": {"rope_type": "yarn", "factor": 4}}, "rope_scaling is"),
+        ({"eos_token_id": 300}, "holds none of the tokens that end one"),
+    ],
 )
 def test_a_config_that_does_not_fit_the_weights_is_refused(
     checkpoint: Path, tmp_path: Path, change: dict[str, int], part: str, capsys: pytest.CaptureFixture[str]

@@ -16,6 +16,7 @@ SIBLINGS = ("agent", "tasks", "device_sim", "spark_backend", "reports")
 ALLOWED_BETWEEN_SIBLINGS = {("tasks", "device_sim")}
 CORE = {
     "errors": set(),
+    "environment": {"errors"},
     "types": {"errors"},
     "actions": {"types", "errors"},
     "outcome": {"types", "errors"},
@@ -28,13 +29,14 @@ CORE = {
     "replay": {"contracts", "records", "types", "actions", "outcome", "errors"},
 }
 """What each module of the core may import of this project."""
-COMPOSERS = {"cli", "wiring", "demonstrations", "gates", "training", "__main__"}
+COMPOSERS = {"bench", "bench_arm", "cli", "wiring", "demonstrations", "gates", "training", "__main__"}
 """Modules that join packages; nothing else imports them."""
-DRAWING = {("reports", "layout"), ("reports", "tables"), ("reports", "explained")}
+DRAWING = {("reports", "layout"), ("reports", "tables"), ("reports", "explained"), ("reports", "bench_tables")}
 """Modules that draw what others compute."""
 HEAVY: dict[str, Callable[[tuple[str, ...]], bool]] = {
     "torch": lambda place: place[0] == "spark_backend",
     "tokenizers": lambda place: place[0] == "spark_backend" or place == ("training",),
+    "huggingface_hub": lambda place: place == ("spark_backend", "hub"),
     "vllm": lambda place: place[0] == "spark_backend" and place[-1].startswith("vllm_"),
     "uiautomator2": lambda place: place in {("agent", "device"), ("device_sim", "u2", "device")},
     "adbutils": lambda place: place in {("agent", "device"), ("agent", "adb"), ("device_sim", "u2", "device")},

@@ -13,7 +13,7 @@ from agent_eval.records import EPISODES_NAME, EpisodeRecord, RunConfiguration, R
 from agent_eval.types import Change, MachineProbe
 from tests.fakes import TIMING
 
-NEW_CONFIGURATION = ("task_versions", "language", "max_episode_tokens", "scripts")
+NEW_CONFIGURATION = ("task_versions", "language", "max_episode_tokens", "scripts", "build_digests")
 """Fields of a configuration that runs of schema version 1 lack."""
 
 
@@ -179,7 +179,10 @@ def test_a_run_of_before_tasks_had_versions_is_still_read(tmp_path: Path) -> Non
     for file in (run.path / "manifest.json", run.path / "episodes.jsonl"):
         old = json.loads(file.read_text("utf-8"))
         old["schema_version"] = 1
-        for part, added in ((old, ("agents", "task_version")), (old.get("configuration", {}), NEW_CONFIGURATION)):
+        for part, added in (
+            (old, ("agents", "task_version", "model_revision", "build_sources")),
+            (old.get("configuration", {}), NEW_CONFIGURATION),
+        ):
             for name in added:
                 part.pop(name, None)
         for step in old.get("steps", ()):
@@ -188,6 +191,30 @@ def test_a_run_of_before_tasks_had_versions_is_still_read(tmp_path: Path) -> Non
     again = RunFolder.open(run.path)
     (read,) = again.episodes()
     assert (read.task_version, read.steps[0].changes, again.manifest.agents) == (1, None, ())
+
+
+def test_a_run_of_before_builds_had_checkpoints_of_their_own_is_still_read(tmp_path: Path) -> None:
+    run = RunFolder.create_or_resume(tmp_path / "run", manifest())
+    with run.sink() as sink:
+        sink.append(record())
+    for file in (run.path / "manifest.json", run.path / "episodes.jsonl"):
+        old = json.loads(file.read_text("utf-8"))
+        assert old["schema_version"] == 3
+        old["schema_version"] = 2
+        for name in ("model_revision", "build_sources"):
+            old.pop(name, None)
+        old.get("configuration", {}).pop("build_digests", None)
+        file.write_text(json.dumps(old) + "\n", encoding="utf-8")
+    again = RunFolder.create_or_resume(run.path, manifest())
+    assert (again.manifest.model_revision, again.manifest.build_sources) == ("", {})
+    assert again.manifest.configuration.build_digests == {}
+    assert len(again.episodes()) == 1
+
+
+def test_a_run_with_another_checkpoint_for_a_build_is_not_resumed(tmp_path: Path) -> None:
+    RunFolder.create_or_resume(tmp_path / "run", manifest(build_digests={"bf16": "a"}))
+    with pytest.raises(RunFolderError, match=r"recorded with build_digests={'bf16': 'a'}"):
+        RunFolder.create_or_resume(tmp_path / "run", manifest(build_digests={"bf16": "b"}))
 
 
 @pytest.mark.parametrize(

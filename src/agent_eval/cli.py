@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agent_eval import __version__
+from agent_eval import __version__, environment
 from agent_eval.errors import AgentEvalError, OperatorError
 
 if TYPE_CHECKING:
@@ -23,11 +23,13 @@ if TYPE_CHECKING:
     from agent_eval.contracts import Instance, Task
     from agent_eval.matrix import WorkUnit
     from agent_eval.records import EpisodeRecord, RunFolder
+    from agent_eval.spark_backend.convert import ConversionReport
     from agent_eval.types import Priority
     from agent_eval.wiring import RunOptions
 
 _LANGUAGES = ("en", "de", "zh")
 _PRIORITIES = ("speed", "fidelity", "agentic")
+_SYNTHETIC = "synth"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -54,9 +56,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(options: argparse.Namespace) -> int:
-    # libgomp spins while it waits, which starves the phone on a busy machine; it reads this once, when torch is loaded
-    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    from agent_eval.spark_backend import launcher
 
+    launcher.prepare()
     from agent_eval import wiring
     from agent_eval.episode import EpisodeLimits
     from agent_eval.matrix import draw_instances, run_matrix, work_units
@@ -66,19 +68,19 @@ def _run(options: argparse.Namespace) -> int:
     tasks, instances = wiring.find_tasks(_names(options.tasks, "--tasks"))
     chosen = _run_options(options, tasks, options.instances or instances)
     models = wiring.models_among(chosen.builds)
-    folder = wiring.find_checkpoint(chosen.model) if models else None
+    checkpoints = wiring.find_checkpoints(chosen.model, chosen.builds, chosen.own_checkpoints)
     drawn = draw_instances(tasks, chosen.instances, chosen.seed, chosen.language)
     wiring.check_device(chosen, drawn)
-    configuration = wiring.configuration_of(chosen, folder, drawn)
+    configuration = wiring.configuration_of(chosen, checkpoints, drawn)
     out = Path(options.out) if options.out else wiring.default_run_folder(configuration)
-    stale = wiring.stale_reason(folder, configuration.prompt_digest) if folder else ""
+    stale = wiring.stale_reason(checkpoints.model.folder, configuration.prompt_digest) if checkpoints else ""
     if stale:
         _tell(f"warning: the model {chosen.model!r} does not fit this version: {stale}")
         _tell("hint: `agent-eval train` makes one that does")
-    manifest = wiring.manifest_of(configuration, folder)
+    manifest = wiring.manifest_of(configuration, checkpoints)
     RunFolder.check(out, manifest)
-    loaded = {build: wiring.open_model(folder, build, thinking=chosen.thinking) for build in models if folder}
-    run = RunFolder.create_or_resume(out, manifest)
+    loaded = wiring.open_models(checkpoints, models, _tell, thinking=chosen.thinking) if checkpoints else {}
+    run = RunFolder.create_or_resume(out, wiring.with_head_traps(manifest, loaded))
     sampling = Sampling(seed=chosen.seed, max_tokens=chosen.max_tokens)
     units, recorded = list(work_units(chosen.builds, drawn)), run.episodes()
     _tell(f"run folder: {out} ({len({r.episode for r in recorded})} of {len(units)} episodes recorded before)")
@@ -96,6 +98,30 @@ def _run(options: argparse.Namespace) -> int:
     _print_report(run)
     if models:
         _print_recommendation(run, "agentic")
+    return 0
+
+
+def _bench(options: argparse.Namespace) -> int:
+    from agent_eval.spark_backend import launcher
+
+    launcher.prepare()
+    from agent_eval.bench import BenchOptions, run_bench
+    from agent_eval.reports.bench_tables import render_bench
+
+    record = run_bench(
+        BenchOptions(
+            builds=_names(options.builds, "--builds"),
+            model=options.model,
+            prompt=options.prompt,
+            tokens=options.tokens,
+            passes=options.passes,
+            threads=options.threads,
+        ),
+        _tell,
+    )
+    if options.json:
+        record.write(Path(options.json))
+    _print(render_bench(record))
     return 0
 
 
@@ -132,7 +158,7 @@ def _sim(options: argparse.Namespace) -> int:
             realtime=not options.virtual_time,
             view=options.view is not None,
             view_port=options.view or 0,
-            adb_server_port=None if options.no_announce else options.adb_server_port or _adb_port(),
+            adb_server_port=None if options.no_announce else options.adb_server_port or environment.adb_server_port(),
         ),
         _tell,
     )
@@ -259,8 +285,96 @@ def _explain(options: argparse.Namespace) -> int:
     return 0
 
 
+def _build(options: argparse.Namespace) -> int:
+    from agent_eval.records import require_empty
+    from agent_eval.spark_backend import launcher
+
+    launcher.prepare()
+    out = Path(options.out)
+    require_empty(out, f"checkpoint folder {str(out)!r}")
+    if options.model == _SYNTHETIC:
+        return _build_synthetic(options, out)
+    from agent_eval import wiring
+    from agent_eval.spark_backend.convert import conversion_of, convert
+    from agent_eval.spark_backend.llama.mixture import is_llama
+    from agent_eval.spark_backend.quant.name import parse_build
+
+    if options.to is None:
+        hint = "w4a16, w4a8, w4a8-asym, or q4_k_m for llama.cpp"
+        raise OperatorError("--to is missing; expected a build such as w4a8", hint=hint)
+    if is_llama(options.to):
+        return _build_llama(options, out)
+    conversion = conversion_of(
+        parse_build(options.to),
+        group=options.group,
+        method=options.method,
+        keep_embedding=options.keep_embedding,
+        keep_head=options.keep_head,
+    )
+    folder = wiring.find_checkpoint(options.model)
+    calibration = wiring.calibration_of(folder, options.calibration) if conversion.method == "gptq" else None
+    threads = wiring.threads_for(folder)
+    _print_conversion(convert(folder, out, conversion, calibration=calibration, threads=threads, tell=_tell))
+    return 0
+
+
+def _print_conversion(report: ConversionReport) -> None:
+    """Print what a conversion did, file by file."""
+    _print_files(report.folder)
+    worst, gates = report.worst, sum(tensor.name.endswith("g_proj") for tensor in report.kept)
+    kept = [tensor.name for tensor in report.kept if tensor.name in ("model.embedding", "lm_head")]
+    print(f"format {report.format}: {report.build}, groups of {report.group}, method {report.method}")
+    if report.calibration:
+        print(f"calibration {report.calibration}")
+    bits = report.bits_per_weight
+    print(f"{len(report.quantised)} matrices in {bits:.3f} bits a weight; {report.size_bytes:,} bytes of weights")
+    print(f"least signal to noise: {worst.name}, {worst.snr_db:.1f} dB")
+    norms = len(report.kept) - gates - len(kept)
+    print(f"not quantised: {', '.join([f'{gates} g_proj', f'{norms} norms', *kept])}")
+    if report.head_trap:
+        print("HEAD TRAP: the head stays in bfloat16; it is read in full for every token")
+
+
+def _build_llama(options: argparse.Namespace, out: Path) -> int:
+    from agent_eval import wiring
+    from agent_eval.spark_backend.llama.builds import write_llama_folder
+
+    given = {"--group": options.group, "--keep-embedding": options.keep_embedding, "--keep-head": options.keep_head}
+    useless = [name for name, value in given.items() if value]
+    if useless or options.method != "search":
+        raise OperatorError(
+            f"{options.to} is llama.cpp's mixture of formats; {useless[0] if useless else '--method'} does not apply",
+            hint="name a build such as w4a8 to choose groups and methods",
+        )
+    folder = wiring.find_checkpoint(options.model)
+    write_llama_folder(folder, options.to, out, threads=wiring.threads_for(folder), tell=_tell)
+    _print_files(out)
+    return 0
+
+
+def _print_files(folder: Path) -> None:
+    for file in sorted(folder.iterdir()):
+        print(f"{file.stat().st_size:>13,}  {file}")
+
+
+def _build_synthetic(options: argparse.Namespace, out: Path) -> int:
+    from agent_eval.spark_backend.shapes import SHAPES, find_shape
+    from agent_eval.spark_backend.synthetic import synthetic_checkpoint
+
+    if options.like is None:
+        raise OperatorError(
+            f"--like is missing; expected one of: {', '.join(SHAPES)}", hint="a synthetic checkpoint needs a shape"
+        )
+    config = find_shape(options.like)
+    synthetic_checkpoint(out, config, options.seed, tell=_tell)
+    print(f"{out}: random weights in the shape {options.like}, {config.parameters / 1e9:.3g} billion; for speed only")
+    return 0
+
+
 def _train(options: argparse.Namespace) -> int:
-    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    from agent_eval.spark_backend import launcher
+
+    launcher.prepare()
     from agent_eval.training import TrainingPlan, train_nano
 
     train_nano(Path(options.out), TrainingPlan(seed=options.seed, steps=options.steps), _tell)
@@ -281,15 +395,17 @@ def command_line() -> argparse.ArgumentParser:
 
     run = _command(commands, "run", _run, "let builds attempt tasks; repeat the command to resume")
     builds = (
-        "comma-separated builds of the model, or reference agents: oracle, null, random, scripted:FILE; "
-        "the reference is bf16, or the first without it (default: %(default)s)"
+        "comma-separated builds of the model, BUILD=CHECKPOINT for one that is taken from its own, or reference "
+        "agents: oracle, null, random, scripted:FILE; the reference is bf16, or the first without it "
+        "(default: %(default)s)"
     )
     run.add_argument("--builds", default="bf16,w4a16,w4a8", help=builds)
     run.add_argument("--tasks", default="default", help="comma-separated tasks, or a suite (default: %(default)s)")
     run.add_argument("--instances", type=_positive, help="instances per task (default: the suite's, otherwise 2)")
     languages = "language of the goals: en, or de or zh where a task is worded in it (default: %(default)s)"
     run.add_argument("--language", choices=_LANGUAGES, default="en", help=languages)
-    run.add_argument("--model", default="nano", help="nano, or a checkpoint folder (default: %(default)s)")
+    model = "nano, a checkpoint folder, or a hub id OWNER/NAME[@REVISION] (default: %(default)s)"
+    run.add_argument("--model", default="nano", help=model)
     run.add_argument("--out", help="run folder (default: runs/MODEL-DIGEST, the same for the same configuration)")
     run.add_argument("--seed", type=_natural, default=0, help="first instance seed (default: %(default)s)")
     run.add_argument("--device", default="sim", help="sim, tcp (the same over adb), or a serial (default: sim)")
@@ -301,6 +417,33 @@ def command_line() -> argparse.ArgumentParser:
     run.add_argument("--max-episode-tokens", type=_positive, metavar="N", help=tokens)
     run.add_argument("--stop-on-loop", action="store_true", help="end an episode when it loops, not only flag it")
     run.add_argument("--no-thinking", action="store_true", help="open replies after the thinking part")
+
+    bench = _command(commands, "bench", _bench, "measure builds against each other: speed, memory, start")
+    timed = "comma-separated builds, as for run; the others are compared with the first (default: %(default)s)"
+    bench.add_argument("--builds", default="bf16,w4a16,w4a8", help=timed)
+    bench.add_argument("--model", default="nano", help="as for run (default: %(default)s)")
+    bench.add_argument("--prompt", type=_positive, default=512, help="tokens of the prompt (default: %(default)s)")
+    bench.add_argument("--tokens", type=_positive, default=128, help="tokens to decode (default: %(default)s)")
+    bench.add_argument("--passes", type=_positive, default=5, help="passes that count (default: %(default)s)")
+    bench.add_argument("--threads", type=_positive, help="threads that compute (default: as for run)")
+    bench.add_argument("--json", metavar="FILE", help="write every sample to a file")
+
+    build = _command(commands, "build", _build, "write a quantised checkpoint folder, or one with random weights")
+    source = f"as for run, or {_SYNTHETIC}: random weights in the shape that --like names"
+    build.add_argument("model", metavar="MODEL", help=source)
+    build.add_argument("--out", metavar="FOLDER", required=True, help="checkpoint folder to write")
+    build.add_argument("--to", metavar="BUILD", help="w4a16, w4a8, w4a8-asym, or q4_k_m (GGUF); decides the format")
+    group = "weights to a scale (default: the largest that divides every width)"
+    build.add_argument("--group", type=int, choices=(32, 64, 128), help=group)
+    method = "how codes are chosen; gptq needs --calibration (default: %(default)s)"
+    build.add_argument("--method", choices=("rtn", "search", "gptq"), default="search", help=method)
+    texts = "what gptq reads: a file of text or JSON lines, or trajectories: the oracle's on this project's phone"
+    build.add_argument("--calibration", metavar="FILE|trajectories", help=texts)
+    build.add_argument("--keep-embedding", action="store_true", help="leave the embedding table in bfloat16")
+    build.add_argument("--keep-head", action="store_true", help="leave the head in bfloat16, to see what it costs")
+    shape = f"for {_SYNTHETIC}: 1.7b, 4b, mid or nano"
+    build.add_argument("--like", metavar="SHAPE", help=shape)
+    build.add_argument("--seed", type=_natural, default=0, help=f"for {_SYNTHETIC}: draws the weights (default: 0)")
 
     report = _command(commands, "report", _report, "print what a run shows")
     report.add_argument("run", metavar="RUN", help="run folder")
@@ -361,8 +504,10 @@ def _run_options(options: argparse.Namespace, tasks: Sequence[Task], instances: 
     from agent_eval import wiring
     from agent_eval.conditions import Conditions
 
+    builds = wiring.choose_builds(_names(options.builds, "--builds"))
     return wiring.RunOptions(
-        builds=wiring.check_builds(_names(options.builds, "--builds")),
+        builds=builds.names,
+        own_checkpoints=builds.own_checkpoints,
         tasks=tuple(task.name for task in tasks),
         instances=instances,
         seed=options.seed,
@@ -375,20 +520,8 @@ def _run_options(options: argparse.Namespace, tasks: Sequence[Task], instances: 
         language=options.language,
         device=options.device,
         conditions=Conditions(options.skin, _faults(options.faults)),
-        adb_port=_adb_port(),
+        adb_port=environment.adb_server_port(),
     )
-
-
-def _adb_port() -> int:
-    """Return where the person's adb server listens, by the variable that adb itself reads."""
-    from agent_eval import wiring
-
-    text = os.environ.get("ANDROID_ADB_SERVER_PORT", str(wiring.ADB_PORT))
-    if not text.isascii() or not text.isdigit() or not 0 < int(text) <= 65535:
-        raise OperatorError(
-            f"ANDROID_ADB_SERVER_PORT is {text!r}; expected a port", hint="unset it, or set it to 1 to 65535"
-        )
-    return int(text)
 
 
 def _faults(text: str) -> tuple[str, ...]:

@@ -80,7 +80,8 @@ class Engine(Protocol):
     def generate(self, prompt: Sequence[int], stop: frozenset[int], sampling: Sampling) -> TokenGeneration:
         """Continue a prompt until a stop token or ``sampling.max_tokens``.
 
-        Reuses the longest prefix shared with the call before; the result does not depend on earlier episodes.
+        Reuses what the prompt shares with the call before and with the episode's prefix; the result depends neither on
+        that nor on earlier episodes.
 
         Raises:
             ContextOverflow: the prompt leaves no room for one token.
@@ -88,8 +89,12 @@ class Engine(Protocol):
         """
         ...
 
-    def reset(self) -> None:
-        """Forget everything; called before each episode."""
+    def begin(self, prefix: Sequence[int] = ()) -> None:
+        """Forget the episode before; called before each episode's first prompt.
+
+        ``prefix`` is what the episode's prompts begin with. What an engine still holds of an equal prefix it need not
+        compute again; a prompt is computed in the same parts, with the same numbers, whether it does or not.
+        """
         ...
 
 

@@ -18,9 +18,13 @@ from agent_eval.errors import RunFolderError
 from agent_eval.outcome import Outcome
 from agent_eval.types import Change, FiredFault, MachineProbe, Timing
 
-SCHEMA_VERSION = 2
-"""Of what is written. 2 added to 1: task versions, what each step changed, sub-goals, reference agents, scripts."""
-READABLE_VERSIONS = (1, 2)
+SCHEMA_VERSION = 3
+"""Of what is written.
+
+2 added to 1: task versions, what each step changed, sub-goals, reference agents, scripts. 3 added to 2: builds that are
+taken from checkpoints of their own, and the commits of those from a hub.
+"""
+READABLE_VERSIONS = (1, 2, 3)
 MANIFEST_NAME = "manifest.json"
 EPISODES_NAME = "episodes.jsonl"
 
@@ -65,7 +69,7 @@ class StepRecord(_Record):
 class EpisodeRecord(_Record):
     """One build's attempt at one instance."""
 
-    schema_version: Literal[1, 2] = 2
+    schema_version: Literal[1, 2, 3] = 3
     episode: str
     """``build/task/seed``: unique in a run."""
     block: int
@@ -114,6 +118,8 @@ class RunConfiguration(_Record):
     """Name or path as given."""
     model_digest: str
     """SHA-256 over config, weights, tokenizer and template of the checkpoint."""
+    build_digests: dict[str, str] = {}
+    """Per build that is taken from a checkpoint of its own: SHA-256 over its config and weights."""
     device: str
     """``sim``, ``tcp``, or the serial of a phone."""
     scripts: dict[str, str] = {}
@@ -139,12 +145,19 @@ class RunConfiguration(_Record):
 class RunManifest(_Record):
     """Where a run's records come from."""
 
-    schema_version: Literal[1, 2] = 2
+    schema_version: Literal[1, 2, 3] = 3
     configuration: RunConfiguration
     model_kind: str
-    """``embedded``, ``published`` or ``synthetic``."""
+    """``embedded``, ``published`` or ``synthetic``; the last as soon as one build is."""
+    model_revision: str = ""
+    """Commit of the hub's repository that the model was fetched from; empty for a folder."""
+    build_sources: dict[str, str] = {}
+    """Per build that is taken from a checkpoint of its own: its folder, or its hub id with the commit."""
     build_notes: dict[str, str]
     """Per build: what is quantised, how, and which kernel serves it."""
+    head_traps: dict[str, float] = {}
+    """Per build that left its head as it is beside quantised projections: seconds of the head's product for one token,
+    measured when the build was loaded."""
     agents: tuple[str, ...] = ()
     """Builds that are reference agents: no model, and nothing that could be shipped."""
     versions: dict[str, str]
@@ -220,7 +233,7 @@ class RunFolder:
         if version not in READABLE_VERSIONS:
             raise RunFolderError(
                 f"{str(file)!r} has schema_version {version!r}; this program reads "
-                f"{' and '.join(map(str, READABLE_VERSIONS))}",
+                f"{', '.join(map(str, READABLE_VERSIONS))}",
                 hint="is this the folder of another program? otherwise use the version of agent-eval that wrote it",
             )
         try:

@@ -259,6 +259,14 @@ RoleName = Literal["system", "user", "assistant", "tool"]
 
 
 @dataclass(frozen=True)
+class WrittenCall:
+    """A tool call as a model wrote it, whatever came of it."""
+
+    name: str
+    arguments: Mapping[str, str | int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Message:
     """One turn of a conversation."""
 
@@ -269,6 +277,8 @@ class Message:
     tool_name: str = ""
     """Of an assistant turn: the tool called, or empty."""
     tool_arguments: Mapping[str, str | int] = field(default_factory=dict)
+    further_calls: tuple[WrittenCall, ...] = ()
+    """Of an assistant turn: calls that stood behind the first one; one call is carried out per turn."""
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,11 @@ import contextlib
 import datetime
 import functools
 import hashlib
+import itertools
 import json
 import platform
 import subprocess
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -17,19 +18,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from agent_eval import __version__
 from agent_eval.conditions import ConditionedPhone, Conditions
-from agent_eval.contracts import Device, Instance, Model, PhoneControl, Policy, Task
+from agent_eval.contracts import Device, Engine, Instance, Model, PhoneControl, Policy, Task
+from agent_eval.environment import ADB_PORT
 from agent_eval.errors import OperatorError, UnknownName
 from agent_eval.records import RunConfiguration, RunManifest
 from agent_eval.types import PhoneSetup, Sampling
 
 if TYPE_CHECKING:
+    from agent_eval.spark_backend.calibration import Calibration
+    from agent_eval.spark_backend.chat import ChatTemplate
+    from agent_eval.spark_backend.ledger import Ledger
     from agent_eval.spark_backend.spark import SparkModel
 
 EMBEDDED = {"nano": Path(__file__).parent / "spark_backend" / "nano" / "checkpoint"}
 """Checkpoints that come with the package."""
-
-ADB_PORT = 5037
-"""Where an adb server listens unless ``ANDROID_ADB_SERVER_PORT`` says otherwise."""
 
 DEFAULT_INSTANCES = 2
 """Instances of each task that is named by itself."""
@@ -61,6 +63,8 @@ class RunOptions:
     conditions: Conditions = field(default_factory=Conditions)
     adb_port: int = ADB_PORT
     """Where the adb server listens that knows the phone of that serial."""
+    own_checkpoints: Mapping[str, str] = field(default_factory=dict)
+    """Builds that are not made of the model's checkpoint but taken from another: build to folder or hub id."""
 
 
 @dataclass(frozen=True)
@@ -109,28 +113,75 @@ def find_tasks(names: Sequence[str]) -> ChosenTasks:
     return ChosenTasks(tuple(find_task(name) for name in suite.tasks), suite.instances)
 
 
-def check_builds(names: Sequence[str]) -> tuple[str, ...]:
-    """Return the builds without repetition.
+class ChosenBuilds(NamedTuple):
+    """The builds of a run, as ``--builds`` names them."""
+
+    names: tuple[str, ...]
+    """Without repetition."""
+    own_checkpoints: dict[str, str]
+    """Those that are taken from a checkpoint of their own: build to folder or hub id."""
+
+
+def choose_builds(words: Sequence[str]) -> ChosenBuilds:
+    """Read builds: names of builds or of reference agents, or ``BUILD=CHECKPOINT``.
 
     Raises:
         UnknownName: no such build.
-        OperatorError: a script cannot be read.
+        OperatorError: a script cannot be read, or two builds have one name.
     """
     from agent_eval.agent import Scripts
 
-    for name in names:
-        if name.startswith(SCRIPTED):
-            Scripts(_script_of(name))
-        elif not is_agent(name):
-            _check_model_build(name)
-    return tuple(dict.fromkeys(names))
+    found: dict[str, str | None] = {}
+    for word in words:
+        name, own = word, None
+        if word.startswith(SCRIPTED):
+            Scripts(_script_of(word))
+        elif not is_agent(word):
+            build, equals, place = word.partition("=")
+            name, own = _model_build(build), place.strip() if equals else None
+        if own == "":
+            raise OperatorError(f"{word!r} names no checkpoint", hint=f"{name}=FOLDER, or {name} for the model's own")
+        if name in found and found[name] != own:
+            raise OperatorError(
+                f"two builds are called {name!r}: {_taken_from(found[name])} and {_taken_from(own)}; records need one "
+                "name for each",
+                hint="spell the form or the group out in one of them, such as w4a8-g128=FOLDER beside w4a8",
+            )
+        found[name] = own
+    return ChosenBuilds(tuple(found), {name: own for name, own in found.items() if own is not None})
 
 
-def _check_model_build(name: str) -> None:
-    from agent_eval.spark_backend.builds import BUILDS
+def _taken_from(own: str | None) -> str:
+    return "made of the model" if own is None else f"taken from {own!r}"
 
-    if name not in BUILDS:
-        raise UnknownName("build", name, [*BUILDS, *AGENTS], hint=f"{SCRIPTED} is followed by the path of a file")
+
+def check_builds(names: Sequence[str]) -> tuple[str, ...]:
+    """Return builds of one model, without repetition.
+
+    Raises:
+        UnknownName: no such build.
+        OperatorError: a script cannot be read, or a build has a checkpoint of its own.
+    """
+    chosen = choose_builds(names)
+    for name, own in chosen.own_checkpoints.items():
+        raise OperatorError(
+            f"{name}={own}: this command takes builds of one model only", hint=f"--model {own} --builds {name}"
+        )
+    return chosen.names
+
+
+def _model_build(name: str) -> str:
+    """Return the shortest name of a build of the model, so that one build has one name."""
+    from agent_eval.spark_backend.llama.mixture import MIXTURES, is_llama
+    from agent_eval.spark_backend.quant.name import FORMS, parse_build
+
+    if is_llama(name):
+        return name
+    try:
+        return str(parse_build(name))
+    except UnknownName:
+        hint = f"{SCRIPTED} is followed by the path of a file"
+        raise UnknownName("build", name, [*FORMS, *MIXTURES, *AGENTS], hint=hint) from None
 
 
 def is_agent(build: str) -> bool:
@@ -175,18 +226,123 @@ def check_faults(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(map(fault_name, names)))
 
 
-def find_checkpoint(model: str) -> Path:
-    """Return the folder of a model: an embedded one by its name, any other by its path.
+class Checkpoint(NamedTuple):
+    """A checkpoint folder, and what it was called."""
+
+    given: str
+    """Name, path or hub id, as given."""
+    folder: Path
+    commit: str = ""
+    """Of the hub's repository; empty where it is no model of a hub."""
+
+    @property
+    def source(self) -> str:
+        """Where it came from, in a form that stays true."""
+        return f"{self.given.partition('@')[0]}@{self.commit}" if self.commit else self.given
+
+
+@dataclass(frozen=True)
+class Checkpoints:
+    """What the builds of a run are loaded from."""
+
+    model: Checkpoint
+    own: Mapping[str, Checkpoint] = field(default_factory=dict)
+    """Of builds that are not made of the model's."""
+
+    def of(self, build: str) -> Checkpoint:
+        """Return what a build is loaded from."""
+        return self.own.get(build, self.model)
+
+
+def resolve_checkpoint(model: str) -> Checkpoint:
+    """Return a checkpoint: an embedded one by its name, a folder by its path, or one of the hub by its id.
 
     Raises:
-        UnknownName: neither an embedded model nor a folder.
+        UnknownName: it is none of these.
+        OperatorError: the hub does not answer, or does not have it.
     """
+    from agent_eval.spark_backend.checkpoint_folder import not_there
+    from agent_eval.spark_backend.hub import fetch, parse_hub_id
+
     folder = EMBEDDED.get(model, Path(model))
-    if not folder.is_dir():
-        raise UnknownName(
-            "model", model, [*EMBEDDED, "a path of a checkpoint folder"], hint="check the spelling of the path"
-        )
-    return folder
+    if model and folder.is_dir():  # an empty text would be this folder
+        return Checkpoint(model, folder)
+    if folder.is_file():
+        raise not_there(folder, "folder")
+    hub_id = parse_hub_id(model)
+    if hub_id is None:
+        known = [*EMBEDDED, "a path of a checkpoint folder", "a hub id such as XHToken/Spark-X2.5-1.7B@main"]
+        raise UnknownName("model", model, known, hint="check the spelling of the path")
+    found = fetch(hub_id)
+    return Checkpoint(model, found.folder, found.commit)
+
+
+def find_checkpoint(model: str) -> Path:
+    """Return the folder of a model; see ``resolve_checkpoint``."""
+    return resolve_checkpoint(model).folder
+
+
+def find_checkpoints(model: str, builds: Sequence[str], own: Mapping[str, str]) -> Checkpoints | None:
+    """Return what builds are loaded from; None where none of them is a model's.
+
+    Args:
+        model: Name, path or hub id of the model.
+        builds: Names of builds.
+        own: Of those that are taken from a checkpoint of their own: its path or hub id.
+
+    Raises:
+        UnknownName: there is no such model.
+        OperatorError: a checkpoint cannot be had, or is not one of the same model.
+    """
+    if not models_among(builds):
+        return None
+    from agent_eval.spark_backend.fitting import require_same_model
+
+    found = Checkpoints(resolve_checkpoint(model), {build: resolve_checkpoint(given) for build, given in own.items()})
+    for build, checkpoint in found.own.items():
+        require_same_model(f"{build}={checkpoint.given}", checkpoint.folder, found.model.folder)
+    return found
+
+
+TRAJECTORIES = "trajectories"
+"""The calibration that comes with the project: the oracle's way through tasks of the training split."""
+
+_TRAJECTORY_SEED = 8_000_000_000  # above those of training and its drills
+
+
+def calibration_of(folder: Path, given: str | None) -> Calibration | None:
+    """Return what a model reads while it is quantised.
+
+    Args:
+        folder: The checkpoint, whose tokenizer and template decide what texts look like.
+        given: A file, ``trajectories``, or nothing.
+
+    Raises:
+        OperatorError: the file cannot be read or has too little in it.
+        CheckpointError: the template or the tokenizer cannot be read.
+    """
+    if given is None:
+        return None
+    from agent_eval.spark_backend.calibration import Calibration, read_texts
+    from agent_eval.spark_backend.chat import ChatTemplate
+    from agent_eval.spark_backend.config import SparkConfig
+    from agent_eval.spark_backend.spark import special_tokens
+    from agent_eval.spark_backend.tokenizer import SparkTokenizer
+
+    tokenizer = SparkTokenizer.from_folder(folder)
+    template = ChatTemplate.from_folder(folder, special_tokens(SparkConfig.from_folder(folder), tokenizer))
+    texts = _trajectories(template) if given == TRAJECTORIES else read_texts(Path(given), template)
+    return Calibration.of_texts(texts, tokenizer, given)
+
+
+def _trajectories(template: ChatTemplate) -> Iterator[str]:
+    """Yield the oracle's conversations as a model reads them, without end."""
+    from agent_eval.agent import tool_schemas
+    from agent_eval.demonstrations import Noise, demonstrations
+
+    device, phone = open_sim()
+    for shown in demonstrations(itertools.count(_TRAJECTORY_SEED), device, phone, Noise.none()):
+        yield template.render(shown.messages, tool_schemas(), open_turn=False)
 
 
 def open_sim() -> tuple[Device, PhoneControl]:
@@ -285,27 +441,195 @@ def open_policy(model: Model, sampling: Sampling) -> Policy:
     return ModelPolicy(model, tool_schemas(), sampling)
 
 
-def open_model(folder: Path, build: str, *, thinking: bool) -> SparkModel:
+def open_model(folder: Path, build: str, *, thinking: bool, text: Path | None = None) -> SparkModel:
     """Load one build of a checkpoint, with the tokenizer and chat template that speak for it.
+
+    Args:
+        folder: The checkpoint.
+        build: The build's name.
+        thinking: Whether replies begin inside the thinking part.
+        text: Checkpoint whose tokenizer and template speak for the build, if not its own.
 
     Raises:
         CheckpointError: the folder cannot be loaded.
     """
     from agent_eval.spark_backend.spark import SparkModel
 
-    return SparkModel.load(folder, build, threads=threads_for(folder), thinking=thinking)
+    return SparkModel.load(folder, build, threads=threads_for(folder), thinking=thinking, text=text)
+
+
+def open_models(
+    checkpoints: Checkpoints, builds: Sequence[str], tell: Callable[[str], None], *, thinking: bool
+) -> dict[str, SparkModel]:
+    """Load the builds of a run; the model's tokenizer and template speak for all of them.
+
+    Args:
+        checkpoints: What they are loaded from.
+        builds: Their names.
+        tell: Gets a line where a file must be made first.
+        thinking: Whether replies begin inside the thinking part.
+
+    Raises:
+        CheckpointError: a folder cannot be loaded.
+        OperatorError: they do not fit into memory together, a library is missing, or a file cannot be written.
+    """
+    from agent_eval.spark_backend.builds import DEFAULT_CONTEXT
+    from agent_eval.spark_backend.config import SparkConfig
+
+    longest = SparkConfig.from_folder(checkpoints.model.folder).max_position_embeddings
+    check_room(checkpoints, builds, min(DEFAULT_CONTEXT, longest))
+    for build in builds:
+        prepare_build(checkpoints.of(build).folder, build, tell)
+    text = checkpoints.model.folder
+    return {build: open_model(checkpoints.of(build).folder, build, thinking=thinking, text=text) for build in builds}
+
+
+@dataclass(frozen=True)
+class OpenedBuild:
+    """A build of a model without its tokenizer: what is measured."""
+
+    engine: Engine
+    notes: str
+    kernels: str
+    """What computes, in a word or two."""
+    compiled: bool
+    """False where torch alone computes."""
+    size_bytes: int | None
+    """Of all weights in memory; None where that is not known."""
+    ledger: Ledger | None
+    """What it takes, by arithmetic; None for another engine's build."""
+    head: Callable[[], object] | None
+    """Computes the product over the vocabulary once; None where it cannot be had alone."""
+    head_bits: float
+    head_trap: bool
+
+
+def load_libraries(build: str) -> None:
+    """Import what a build needs, so that loading it can be measured without.
+
+    Raises:
+        OperatorError: it is a build of llama.cpp, which is not installed.
+    """
+    from agent_eval.spark_backend import builds
+    from agent_eval.spark_backend.llama.mixture import is_llama
+
+    builds.compiled_kernels()
+    if is_llama(build):
+        from agent_eval.spark_backend.llama import library
+
+        library.load()
+
+
+def prepare_build(folder: Path, build: str, tell: Callable[[str], None]) -> None:
+    """Make the file that a build of llama.cpp is read from, unless it was made before; others need none.
+
+    Raises:
+        CheckpointError: the folder cannot be loaded.
+        OperatorError: llama.cpp is not installed, or the file cannot be written.
+    """
+    from agent_eval.spark_backend.llama.mixture import is_llama
+
+    if is_llama(build):
+        from agent_eval.spark_backend.launcher import default_threads
+        from agent_eval.spark_backend.llama.builds import make_gguf
+
+        make_gguf(folder, build, threads=default_threads(), tell=tell)
+
+
+def open_engine(folder: Path, build: str, *, threads: int, context: int) -> OpenedBuild:
+    """Load one build of a checkpoint to measure it.
+
+    Raises:
+        CheckpointError: the folder cannot be loaded.
+    """
+    from agent_eval.spark_backend.builds import compiled_kernels, load_build
+    from agent_eval.spark_backend.ledger import ledger
+    from agent_eval.spark_backend.llama.mixture import is_llama
+    from agent_eval.spark_backend.meter import head_alone
+
+    if is_llama(build):
+        return _open_llama(folder, build, threads=threads, context=context)
+    loaded = load_build(folder, build, threads=threads, context=context)
+    told = loaded.description
+    return OpenedBuild(
+        engine=loaded.engine,
+        notes=told.notes,
+        kernels=told.kernels,
+        compiled=compiled_kernels() is not None,
+        size_bytes=told.size_bytes,
+        ledger=ledger(loaded.config, told, context),
+        head=head_alone(loaded.engine),
+        head_bits=told.head.bits,
+        head_trap=told.head_trap,
+    )
+
+
+def _open_llama(folder: Path, build: str, *, threads: int, context: int) -> OpenedBuild:
+    from agent_eval.spark_backend.llama.builds import llama_ledger, load_llama
+
+    loaded = load_llama(folder, build, threads=threads, context=context)
+    told = loaded.description
+    return OpenedBuild(
+        engine=loaded.engine,
+        notes=told.notes,
+        kernels=told.kernels,
+        compiled=True,
+        size_bytes=told.size_bytes,
+        ledger=llama_ledger(loaded.config, build, context),
+        head=None,
+        head_bits=told.head.bits,
+        head_trap=told.head_trap,
+    )
+
+
+def weight_files(folder: Path, build: str) -> list[Path]:
+    """Return the files that a build reads its weights from."""
+    from agent_eval.spark_backend.checkpoint_folder import weight_files as files_of
+    from agent_eval.spark_backend.llama.mixture import is_llama
+
+    if is_llama(build):
+        from agent_eval.spark_backend.llama.builds import gguf_file
+
+        return [gguf_file(folder, build)]
+    return files_of(folder)
+
+
+def check_room(checkpoints: Checkpoints, builds: Sequence[str], context: int) -> None:
+    """Refuse builds that do not fit into memory together, before any is loaded.
+
+    Raises:
+        OperatorError: says what they would take and what is free.
+        CheckpointError: a folder cannot be loaded.
+    """
+    from agent_eval.spark_backend.builds import describe_build
+    from agent_eval.spark_backend.config import SparkConfig
+    from agent_eval.spark_backend.ledger import ledger, require_room
+    from agent_eval.spark_backend.llama.builds import llama_ledger
+    from agent_eval.spark_backend.llama.mixture import is_llama
+    from agent_eval.spark_backend.probe import available_memory
+
+    config = SparkConfig.from_folder(checkpoints.model.folder)
+    ledgers = [
+        llama_ledger(config, build, context)
+        if is_llama(build)
+        else ledger(config, describe_build(checkpoints.of(build).folder, build), context)
+        for build in builds
+    ]
+    require_room(ledgers, available_memory())
 
 
 def threads_for(folder: Path) -> int:
     """Return how many threads an engine should use for a checkpoint on this machine."""
     from agent_eval.spark_backend.config import SparkConfig
-    from agent_eval.spark_backend.probe import usable_cores
+    from agent_eval.spark_backend.launcher import default_threads
 
-    return 1 if SparkConfig.from_folder(folder).hidden_size < SINGLE_THREAD_WIDTH else usable_cores()
+    return 1 if SparkConfig.from_folder(folder).hidden_size < SINGLE_THREAD_WIDTH else default_threads()
 
 
-def configuration_of(options: RunOptions, folder: Path | None, instances: Sequence[Instance]) -> RunConfiguration:
-    """Return everything that decides what the records of a run will say; no folder where no model is run."""
+def configuration_of(
+    options: RunOptions, checkpoints: Checkpoints | None, instances: Sequence[Instance]
+) -> RunConfiguration:
+    """Return everything that decides what the records of a run will say; no checkpoints where no model is run."""
     from agent_eval.tasks import find_task, suite_digest
 
     return RunConfiguration(
@@ -315,8 +639,9 @@ def configuration_of(options: RunOptions, folder: Path | None, instances: Sequen
         language=options.language,
         instances=options.instances,
         seed=options.seed,
-        model=NO_MODEL if folder is None else options.model,
-        model_digest="" if folder is None else _checkpoint_digest(folder),
+        model=NO_MODEL if checkpoints is None else options.model,
+        model_digest="" if checkpoints is None else _checkpoint_digest(checkpoints.model.folder),
+        build_digests={} if checkpoints is None else _build_digests(checkpoints),
         scripts={
             build: hashlib.sha256(_script_of(build).read_bytes()).hexdigest()
             for build in options.builds
@@ -336,41 +661,59 @@ def configuration_of(options: RunOptions, folder: Path | None, instances: Sequen
 
 
 def _checkpoint_digest(folder: Path) -> str:
-    from agent_eval.spark_backend.loader import checkpoint_digest
+    from agent_eval.spark_backend.digest import checkpoint_digest
 
     return checkpoint_digest(folder)
 
 
-def manifest_of(configuration: RunConfiguration, folder: Path | None) -> RunManifest:
-    """Return the manifest of a run that begins now on this machine; no folder where no model is run."""
+def _build_digests(checkpoints: Checkpoints) -> dict[str, str]:
+    from agent_eval.spark_backend.digest import weights_digest
+
+    return {build: weights_digest(checkpoint.folder) for build, checkpoint in checkpoints.own.items()}
+
+
+def manifest_of(configuration: RunConfiguration, checkpoints: Checkpoints | None) -> RunManifest:
+    """Return the manifest of a run that begins now on this machine; no checkpoints where no model is run."""
     from agent_eval.spark_backend.probe import probe_machine
 
     agents = tuple(build for build in configuration.builds if is_agent(build))
     notes = {build: AGENTS[SCRIPTED if build.startswith(SCRIPTED) else build] for build in agents}
-    if folder is not None:
-        notes |= _model_notes(models_among(configuration.builds))
+    if checkpoints is not None:
+        notes |= {build: _model_note(checkpoints, build) for build in models_among(configuration.builds)}
     return RunManifest(
         configuration=configuration,
-        model_kind=NO_MODEL if folder is None else _checkpoint_kind(folder),
+        model_kind=NO_MODEL if checkpoints is None else _kind_of(checkpoints),
+        model_revision="" if checkpoints is None else checkpoints.model.commit,
+        build_sources={} if checkpoints is None else {name: own.source for name, own in checkpoints.own.items()},
         build_notes=notes,
         agents=agents,
         versions={"agent-eval": __version__, "revision": source_revision(), **library_versions()},
         machine=probe_machine(),
-        threads=1 if folder is None else threads_for(folder),
+        threads=1 if checkpoints is None else threads_for(checkpoints.model.folder),
         created=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
     )
 
 
-def _model_notes(builds: Sequence[str]) -> dict[str, str]:
-    from agent_eval.spark_backend.builds import BUILDS
+def with_head_traps(manifest: RunManifest, loaded: Mapping[str, SparkModel]) -> RunManifest:
+    """Note what a head that was left as it is costs, where a loaded build has one."""
+    traps = {build: model.trap_s for build, model in loaded.items() if model.trap_s is not None}
+    return manifest.model_copy(update={"head_traps": traps})
 
-    return {build: BUILDS[build]().notes for build in builds}
+
+def _model_note(checkpoints: Checkpoints, build: str) -> str:
+    from agent_eval.spark_backend.builds import describe_build
+
+    checkpoint = checkpoints.of(build)
+    notes = describe_build(checkpoint.folder, build).notes
+    return f"{notes}; from {checkpoint.source}" if build in checkpoints.own else notes
 
 
-def _checkpoint_kind(folder: Path) -> str:
+def _kind_of(checkpoints: Checkpoints) -> str:
+    """Return what the model is; random weights in one build make the whole run synthetic."""
     from agent_eval.spark_backend.loader import checkpoint_kind
 
-    return checkpoint_kind(folder)
+    kinds = [checkpoint_kind(one.folder) for one in (checkpoints.model, *checkpoints.own.values())]
+    return "synthetic" if "synthetic" in kinds else kinds[0]
 
 
 def library_versions() -> dict[str, str]:

@@ -21,7 +21,8 @@ from agent_eval.actions import (
     Wait,
     arguments_of,
 )
-from agent_eval.agent.parse import parse_reply
+from agent_eval.agent.parse import calls_behind_the_first, parse_reply
+from agent_eval.types import WrittenCall
 
 
 def native(action: Action) -> str:
@@ -179,3 +180,26 @@ def test_every_action_written_natively_is_read_back(action: Action) -> None:
 def test_a_call_cut_at_any_place_is_never_another_call(action: Action, cut: int) -> None:
     reply = parse_reply(native(action)[:cut], "length")
     assert isinstance(reply, Malformed) or reply.action == action
+
+
+@pytest.mark.parametrize(
+    ("text", "further"),
+    [
+        ("", ()),
+        ("<tool_call>wait</tool_call>", ()),
+        ("<tool_call>wait</tool_call><tool_call>give_up</tool_call>", (WrittenCall("give_up"),)),
+        (
+            "a</think><tool_call>wait</tool_call>\n<tool_call>tap<arg_key>index</arg_key><arg_value>3</arg_value>"
+            "</tool_call><tool_call>dance</tool_call>",
+            (WrittenCall("tap", {"index": "3"}), WrittenCall("dance")),
+        ),
+        ("<tool_call>wait</tool_call><tool_call>give_u", ()),  # cut off
+        ("<tool_call>a<tool_call>give_up</tool_call>", (WrittenCall("give_up"),)),
+        ("<tool_call>wait</tool_call></think><tool_call>give_up</tool_call>", ()),  # a call that was only thought of
+        ('[tap] {"index": 1} [tap] {"index": 2}', ()),
+    ],
+)
+def test_native_calls_behind_the_first_are_found_as_they_are_written(
+    text: str, further: tuple[WrittenCall, ...]
+) -> None:
+    assert calls_behind_the_first(text) == further

@@ -7,7 +7,7 @@ import json
 from agent_eval.actions import Malformed, Tap, ToolCall, Wait
 from agent_eval.agent.policy import Conversation, ModelPolicy
 from agent_eval.agent.prompt import tool_schemas
-from agent_eval.types import ActionResult, Bounds, Element, Observation, Sampling
+from agent_eval.types import ActionResult, Bounds, Element, Observation, Sampling, WrittenCall
 from tests.fakes import ScriptedModel, call
 
 BOUNDS = Bounds(0, 0, 10, 10)
@@ -59,6 +59,28 @@ def test_a_malformed_reply_is_answered_with_what_was_wrong() -> None:
     assert "Not a tool call: the reply made no tool call.\n" in shown
     assert talk.messages[-2].content == "I ‹tool_call› will‹/think›"
     assert talk.messages[-1].role == "user"
+
+
+TWO_CALLS = (
+    "both</think><tool_call>tap<arg_key>index</arg_key><arg_value>0</arg_value></tool_call>"
+    "<tool_call>type_text<arg_key>text</arg_key><arg_value>a<|User|>b</arg_value></tool_call><tool_call>wai"
+)
+
+
+def test_calls_behind_the_first_stay_in_the_history_and_are_said_not_to_be_carried_out() -> None:
+    policy = ModelPolicy(ScriptedModel([TWO_CALLS, call("wait")]), tool_schemas(), Sampling())
+    policy.begin("g")
+    assert policy.decide(switch("off"), None).reply == ToolCall(Tap(index=0), "native", "both")
+    shown = policy.decide(switch("on"), tapped()).prompt
+    assert "Tapped Wi-Fi. Only the first of your 2 calls was carried out: call one tool at a time.\n" in shown
+    assert "Only the first" not in policy.decide(switch("on"), tapped()).prompt
+
+
+def test_calls_behind_the_first_are_shown_again_without_markup() -> None:
+    talk = Conversation("g")
+    talk.show(switch("off"), None)
+    talk.reply(ToolCall(Tap(index=0), "native", "both"), TWO_CALLS)
+    assert talk.messages[-1].further_calls == (WrittenCall("type_text", {"text": "a‹|User|›b"}),)
 
 
 def test_the_conversation_is_append_only() -> None:

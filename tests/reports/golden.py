@@ -6,10 +6,12 @@ from pathlib import Path
 
 from rich.console import Console, RenderableType
 
+from agent_eval.reports.bench_tables import render_bench
 from agent_eval.reports.explain import explain
 from agent_eval.reports.explained import render_explanation
 from agent_eval.reports.tables import render_recommendation, render_report
 from agent_eval.types import BuildEvidence, Evidence, Interval, PairedEvidence, Recommendation
+from tests.reports import bench_builders
 from tests.reports.builders import MACHINE, manifest, run
 from tests.tasks.judged import AIRPLANE, ANSWER, RADIOS, WIFI, WIFI_ON, at_the_switch, both_radios, flipping
 from tests.tasks.recorded import recorded
@@ -75,7 +77,19 @@ def _recommendation() -> RenderableType:
     return render_recommendation(MACHINE, "speed", advice, evidence)
 
 
+def _bench() -> RenderableType:
+    return render_bench(bench_builders.whole())
+
+
+def _bench_alone() -> RenderableType:
+    only = bench_builders.arm("w4a8", [5000.0, 5100.0])
+    unknown = {"load_before": None, "load_after": None, "disturbances": (None, None, None)}
+    return render_bench(bench_builders.bench(only, twin=None, **unknown))
+
+
 TEXTS = {
+    "bench": _bench,
+    "bench_one_build": _bench_alone,
     "report": _full,
     "report_unfinished": _unfinished,
     "report_one_build": _alone,

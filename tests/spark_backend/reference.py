@@ -28,12 +28,13 @@ def logits(config: SparkConfig, weights: Mapping[str, Array], ids: list[int], *,
         gate = normed @ weights[at + "mlp.gate_proj.weight"].T
         up = normed @ weights[at + "mlp.up_proj.weight"].T
         x = x + (gelu(gate) * up) @ weights[at + "mlp.down_proj.weight"].T
-    return rms_norm(x, weights["model.norm.weight"], config.rms_norm_eps) @ embedding.T
+    head = embedding if config.tie_word_embeddings else weights["lm_head.weight"]
+    return rms_norm(x, weights["model.norm.weight"], config.rms_norm_eps) @ head.T
 
 
 def rms_norm(x: Array, weight: Array, eps: float) -> Array:
     """Divide each row by its root mean square."""
-    rows = [row / math.sqrt(sum(value * value for value in row) / len(row) + eps) * weight for row in x]
+    rows = [row / math.sqrt(float(row @ row) / len(row) + eps) * weight for row in x]
     return np.stack(rows)
 
 
@@ -47,12 +48,13 @@ def gelu(x: Array) -> Array:
 def attention(
     config: SparkConfig, kind: LayerType, weights: Mapping[str, Array], at: str, h: Array, *, gated: bool
 ) -> Array:
-    """Attend with loops over heads, queries and keys."""
+    """Attend with loops over heads and queries."""
     heads, kv_heads, dim = config.num_attention_heads, config.num_key_value_heads, config.head_dim
     fused = h @ weights[at + "q_k_v_proj.weight"].T
     q = fused[:, : heads * dim].reshape(-1, heads, dim)
     k = fused[:, heads * dim : (heads + kv_heads) * dim].reshape(-1, kv_heads, dim)
     v = fused[:, (heads + kv_heads) * dim :].reshape(-1, kv_heads, dim)
+    k = np.stack([[rotate(config, kind, head, j) for head in k[j]] for j in range(len(h))])
     window = config.window(kind) or len(h)
     out = np.zeros((len(h), heads, dim))
     for i in range(len(h)):
@@ -63,11 +65,10 @@ def attention(
         for n in range(heads):
             query = rotate(config, kind, q[i, n], i)
             group = n // (heads // kv_heads)
-            seen = range(max(0, i - window + 1), i + 1)  # the window counts the current token
-            scores = np.array([query @ rotate(config, kind, k[j, group], j) / math.sqrt(dim) for j in seen])
+            seen = slice(max(0, i - window + 1), i + 1)  # the window counts the current token
+            scores = k[seen, group] @ query / math.sqrt(dim)
             shares = np.exp(scores - scores.max())
-            shares /= shares.sum()
-            out[i, n] = sum(share * v[j, group] for share, j in zip(shares, seen, strict=True))
+            out[i, n] = shares / shares.sum() @ v[seen, group]
             if gated:
                 out[i, n] *= opened[n]
     result: Array = out.reshape(len(h), heads * dim) @ weights[at + "out_proj.weight"].T
@@ -87,8 +88,10 @@ def rotate(config: SparkConfig, kind: LayerType, head: Array, position: int) -> 
     return out
 
 
-def w4a8_product(x: Array, codes: NDArray[np.uint8], scale: Array, group: int) -> tuple[Array, Array]:
-    """Multiply as an integer kernel does: int8 rows, int32 sums per group of columns, scales last.
+def integer_product(
+    x: Array, codes: NDArray[np.uint8], scale: Array, group: int, *, zero: Array | None = None, centre: int = 8
+) -> tuple[Array, Array]:
+    """Multiply as an integer kernel does: int8 rows, int32 sums per group of columns, scales and zeros last.
 
     Returns:
         The product (R, N), and for each entry the sum of its terms' magnitudes, which rounding errors are measured by.
@@ -102,9 +105,12 @@ def w4a8_product(x: Array, codes: NDArray[np.uint8], scale: Array, group: int) -
         assert all(-127 <= value <= 127 for value in values)
         integers = np.array(values, dtype=np.int64).reshape(-1, group)
         for n in range(channels):
-            weights = codes[n].astype(np.int64).reshape(-1, group) - 8
+            weights = codes[n].astype(np.int64).reshape(-1, group) - centre
             sums = (integers * weights).sum(axis=1)
             assert np.abs(sums).max() < 2**31
             out[r, n] = step * float(scale[n] @ sums)
             magnitude[r, n] = step * float(scale[n] @ np.abs(integers * weights).sum(axis=1))
+            if zero is not None:
+                out[r, n] += step * float(zero[n] @ integers.sum(axis=1))
+                magnitude[r, n] += step * float(np.abs(zero[n]) @ np.abs(integers).sum(axis=1))
     return out, magnitude

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,8 @@ import pytest
 
 from agent_eval.errors import CheckpointError
 from agent_eval.spark_backend.config import SparkConfig
+from agent_eval.spark_backend.spark import SparkModel
+from agent_eval.types import Message, Sampling
 from tests.spark_backend.configs import SMALL, SPARK_1_7B, SPARK_4B
 
 
@@ -129,6 +132,28 @@ BAD: list[tuple[str, object, str]] = [
     ("eos_token_id", "end", "eos_token_id is 'end'"),
     ("eos_token_id", [], "eos_token_id is []"),
     ("pad_token_id", -1, "pad_token_id is -1"),
+    ("hidden_size", 10**9, "hidden_size is 1000000000, expected a whole number from 1 to 65536"),
+    ("intermediate_size", 10**12, "intermediate_size is 1000000000000"),
+    ("num_hidden_layers", 10**9, "num_hidden_layers is 1000000000, expected a whole number from 1 to 1024"),
+    ("num_attention_heads", 2**40, "num_attention_heads is 1099511627776"),
+    ("num_key_value_heads", 10**9, "num_key_value_heads is 1000000000"),
+    ("head_dim", 10**6, "head_dim is 1000000"),
+    ("vocab_size", 10**12, "vocab_size is 1000000000000, expected a whole number from 1 to 4194304"),
+    (
+        "max_position_embeddings",
+        10**9,
+        "max_position_embeddings is 1000000000, expected a whole number from 1 to 16777",
+    ),
+    ("sliding_window", 10**9, "sliding_window is 1000000000"),
+    ("sliding_window", None, "sliding_window is None, expected a whole number"),
+    ("head_dim", "256", "head_dim is '256'"),
+    ("initializer_range", float("inf"), "initializer_range is inf"),
+    ("rms_norm_eps", float("nan"), "rms_norm_eps is nan"),
+    ("rope_scaling", {"rope_type": "yarn", "factor": 4.0}, "rope_scaling is {'rope_type': 'yarn', 'factor': 4.0}"),
+    ("rope_parameters", {"rope_theta": 1e4, "rope_type": "default"}, "rope_parameters.full_attention is None"),
+    ("rope_parameters", [1], "rope_parameters is [1], expected an object"),
+    ("tie_word_embeddings", 1, "tie_word_embeddings is 1"),
+    ("bos_token_id", [0], "bos_token_id is [0]"),
 ]
 
 
@@ -153,6 +178,12 @@ BAD_ROPE: list[tuple[str, object, str]] = [
     ("partial_rotary_factor", 0.001, "(this rotates 0)"),
     ("partial_rotary_factor", 0.02, "(this rotates 5)"),
     ("rope_type", "yarn", "full_attention.rope_type is 'yarn'"),
+    ("rope_type", 1, "full_attention.rope_type is 1"),
+    ("type", "linear", "full_attention.type is 'linear'"),
+    ("rope_theta", None, "full_attention.rope_theta is None"),
+    ("rope_theta", float("inf"), "full_attention.rope_theta is inf"),
+    ("rope_theta", 10**400, "full_attention.rope_theta is 1000"),
+    ("partial_rotary_factor", float("nan"), "full_attention.partial_rotary_factor is nan"),
 ]
 
 
@@ -175,3 +206,28 @@ def test_a_file_that_is_no_config_is_named(tmp_path: Path, content: str | None, 
         SparkConfig.from_folder(tmp_path)
     assert message in caught.value.message
     assert str(tmp_path) in caught.value.message
+
+
+def test_spellings_of_other_releases_are_read() -> None:
+    data = published_1_7b()
+    for entry in data["rope_parameters"].values():
+        entry["rope_type"] = "default"
+    data |= {"rope_scaling": None, "torch_dtype": "bfloat16", "transformers_version": "5.24.0", "use_cache": False}
+    assert SparkConfig.from_dict(data) == SPARK_1_7B
+
+
+def test_code_that_lies_beside_the_config_is_never_run(tmp_path: Path, checkpoint: Path) -> None:
+    folder = Path(shutil.copytree(checkpoint, tmp_path / "copy"))
+    trace = tmp_path / "ran"
+    for name in ("configuration_spark.py", "modeling_spark.py", "tokenization_spark.py", "__init__.py"):
+        (folder / name).write_text(f"open({str(trace)!r}, 'w')\n", encoding="utf-8")
+    data = json.loads((folder / "config.json").read_text("utf-8"))
+    data["auto_map"] = {
+        "AutoConfig": "configuration_spark.Spark2_5Config",
+        "AutoModelForCausalLM": "modeling_spark.Spark2_5ForCausalLM",
+    }
+    (folder / "config.json").write_text(json.dumps(data), encoding="utf-8")
+    model = SparkModel.load(folder, "bf16", threads=1)
+    model.begin()
+    assert model.generate([Message("user", "hello")], [], Sampling(max_tokens=2)).tokens > 0
+    assert not trace.exists()

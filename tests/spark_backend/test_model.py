@@ -1,19 +1,23 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
 import pytest
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from agent_eval.spark_backend.cache import Cache
 from agent_eval.spark_backend.config import GateActivation, LayerType, Rope, SparkConfig
-from agent_eval.spark_backend.model import MLP, RMSNorm, Spark, initial_weights
-from agent_eval.spark_backend.quant.dense import Bf16, Fp32
-from agent_eval.spark_backend.quant.w4a16 import W4A16
+from agent_eval.spark_backend.kernels import library
+from agent_eval.spark_backend.model import MLP, RMSNorm, Spark, TensorWeights, initial_weights
+from agent_eval.spark_backend.quant.dense import Fp32, Unquantised, dense_layer
+from agent_eval.spark_backend.quant.grouped import Grouped
+from agent_eval.spark_backend.quant.name import GroupedName, parse_build
+from agent_eval.spark_backend.quant.rows import RowSource
+from agent_eval.spark_backend.quant.scheme import Scheme
 from agent_eval.spark_backend.rotary import FIRST_ROWS, Rotary
 from tests.spark_backend import reference
 from tests.spark_backend.configs import SMALL
@@ -125,7 +129,7 @@ def test_the_mlp_uses_the_exact_gelu() -> None:
     identity = torch.eye(3)
     weights = {"gate_proj.weight": identity, "up_proj.weight": torch.ones(3, 3), "down_proj.weight": identity}
     x = torch.tensor([[[0.7, -1.3, 2.1]]])
-    out = MLP(weights, "", Fp32())(x)[0, 0].tolist()
+    out = MLP(TensorWeights(weights), "", Fp32())(x)[0, 0].tolist()
     total = 0.7 - 1.3 + 2.1
     exact = [0.5 * value * (1 + math.erf(value / math.sqrt(2))) * total for value in (0.7, -1.3, 2.1)]
     assert out == pytest.approx(exact, abs=1e-6)  # the tanh form is off by 1e-4 here
@@ -196,6 +200,32 @@ def test_new_tokens_with_a_cache_give_what_the_whole_sequence_gives(chunks: list
     torch.testing.assert_close(torch.cat(parts, dim=1), whole, atol=1e-4, rtol=1e-4)
 
 
+@pytest.mark.parametrize("chunks", [[400], [130, 270], [1, 127, 129, 143], [300, 100]], ids=str)
+def test_windows_cut_into_blocks_of_queries_give_what_the_whole_sequence_gives(chunks: list[int]) -> None:
+    config = replace(SMALL, sliding_window=150)
+    model, ids = Spark(config, weights_of(config)), ids_of(config, 400)
+    with torch.inference_mode():
+        whole = model.logits(model(ids))
+        cache = Cache(config, limit=512)
+        edges = [sum(chunks[:i]) for i in range(len(chunks) + 1)]
+        parts = [model.logits(model(ids[:, start:end], cache)) for start, end in pairwise(edges)]
+    torch.testing.assert_close(torch.cat(parts, dim=1), whole, atol=2e-4, rtol=1e-4)
+
+
+def test_masks_of_long_sequences_are_cut_and_change_nothing() -> None:
+    config = replace(one_layer("full_attention"), max_position_embeddings=40_000)
+    model, cache = Spark(config, weights_of(config)), Cache(config, limit=40_000)
+    with torch.inference_mode():
+        entries = torch.randn(2, SMALL.num_key_value_heads, 29_600, SMALL.head_dim)
+        cache.take(29_600)
+        cache.extend(0, entries[0], entries[1])
+        tail = ids_of(config, 400)
+        together = model(tail, cache)  # 400 x 30,000 cells are more than one call may mask
+        assert cache.rewind(29_600)
+        apart = torch.cat([model(part, cache) for part in (tail[:, at : at + 100] for at in range(0, 400, 100))], dim=1)
+    torch.testing.assert_close(together, apart, atol=1e-5, rtol=1e-5)
+
+
 def test_a_cache_that_went_back_gives_what_a_fresh_one_gives() -> None:
     model, ids = Spark(SMALL, weights_of(SMALL)), ids_of(SMALL)
     with torch.inference_mode():
@@ -241,16 +271,69 @@ def test_an_untied_head_is_used() -> None:
         torch.testing.assert_close(model.logits(hidden), hidden @ weights["lm_head.weight"].T)
 
 
+def test_a_layer_of_two_matrices_is_never_made_of_one_copy() -> None:
+    """The gate and the up projection reach the scheme as rows of where they lie."""
+    seen: list[RowSource] = []
+
+    @dataclass(frozen=True)
+    class Watching(Fp32):
+        def linear(self, name: str, source: RowSource) -> nn.Module:
+            if name.endswith("gate_up_proj"):
+                seen.append(source)
+            return super().linear(name, source)
+
+    weights = weights_of(SMALL)
+    Spark(SMALL, weights, Watching())
+    gate, up = weights["model.layers.2.mlp.gate_proj.weight"], weights["model.layers.2.mlp.up_proj.weight"]
+    rows = SMALL.intermediate_size
+    assert seen[2].shape == (2 * rows, SMALL.hidden_size)
+    assert seen[2].rows(3, 9).data_ptr() == gate[3:].data_ptr()
+    assert seen[2].rows(rows, rows + 5).data_ptr() == up.data_ptr()
+
+
+def test_the_embedding_and_a_tied_head_are_one_tensor_of_the_checkpoint() -> None:
+    weights = {name: value.bfloat16() for name, value in weights_of(SMALL).items()}
+    model = Spark(SMALL, weights, TorchBf16(native=True))
+    assert model.head is not None
+    table = weights["model.embedding.weight"].data_ptr()
+    assert model.embedding.data_ptr() == table
+    assert [parameter.data_ptr() for parameter in model.head.parameters()] == [table]
+
+
 def test_a_quantised_model_cannot_be_saved_as_a_checkpoint() -> None:
+    build = parse_build("w4a16")
+    assert isinstance(build, GroupedName)
     with pytest.raises(ValueError, match="without quantisation"):
-        Spark(SMALL, weights_of(SMALL), W4A16()).checkpoint_state()
+        Spark(SMALL, weights_of(SMALL), Grouped(build, 32, compiled=False)).checkpoint_state()
 
 
-@pytest.mark.parametrize("native", [True, False])
-def test_bf16_stays_near_the_twin_on_either_kind_of_cpu(native: bool) -> None:
+@dataclass(frozen=True)
+class TorchBf16:
+    """The bf16 build on torch's kernels, as on a CPU with bfloat16 units or as on one without."""
+
+    native: bool
+    activation: torch.dtype = torch.bfloat16
+
+    def linear(self, name: str, source: RowSource) -> nn.Module:  # noqa: ARG002  every scheme gets the name
+        return dense_layer(source, torch.bfloat16, compiled=False, native=self.native)
+
+
+@pytest.mark.parametrize(
+    "scheme",
+    [
+        TorchBf16(native=True),
+        TorchBf16(native=False),
+        pytest.param(
+            Unquantised(torch.bfloat16, compiled=True),
+            marks=pytest.mark.skipif(not library.available(), reason="the kernels are not built"),
+        ),
+    ],
+    ids=["bfloat16 units", "no bfloat16 units", "compiled kernels"],
+)
+def test_bf16_stays_near_the_twin_on_every_kind_of_cpu(scheme: Scheme) -> None:
     weights, ids = weights_of(SMALL), ids_of(SMALL)
     with torch.inference_mode():
-        model = Spark(SMALL, weights, Bf16(native=native))
+        model = Spark(SMALL, weights, scheme)
         actual = model.logits(model(ids))[0].numpy()
     expected = reference.logits(SMALL, as_float64(weights), ids[0].tolist())
     noise = np.square(actual - expected).mean() / np.square(expected).mean()

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from agent_eval.spark_backend.probe import physical_cores, probe_machine, usable_cores
+from agent_eval.spark_backend.probe import available_memory, physical_cores, probe_machine, usable_cores
 
 X86_THREADS = """\
 processor\t: {processor}
@@ -135,3 +135,34 @@ def test_this_machine_is_described() -> None:
     assert probe.arch != "unknown"
     assert 1 <= usable_cores() <= probe.physical_cores
     assert probe.memory_bytes > 2**20
+
+
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        ({}, 0),
+        ({"proc/meminfo": "MemTotal: 100 kB\nMemAvailable:    64 kB\n"}, 64 * 1024),
+        ({"proc/meminfo": "MemAvailable: 64 kB\n", "sys/fs/cgroup/memory.max": "max\n"}, 64 * 1024),
+        (
+            {
+                "proc/meminfo": "MemAvailable: 64 kB\n",
+                "sys/fs/cgroup/memory.max": "40960\n",
+                "sys/fs/cgroup/memory.current": "30720\n",
+            },
+            10240,
+        ),
+        (
+            {
+                "proc/meminfo": "MemAvailable: 64 kB\n",
+                "sys/fs/cgroup/memory.max": "40960\n",
+                "sys/fs/cgroup/memory.current": "30720\n",
+                "sys/fs/cgroup/memory.stat": "anon 10240\nfile 20480\n",
+            },
+            30720,
+        ),
+    ],
+)
+def test_what_can_still_be_taken_is_the_machines_or_what_a_container_leaves(
+    tmp_path: Path, files: dict[str, str], expected: int
+) -> None:
+    assert available_memory(folder(tmp_path, files)) == expected

@@ -6,7 +6,7 @@ from collections import Counter
 import pytest
 import torch
 
-from agent_eval.spark_backend.sampling import greedy, is_valid, sample
+from agent_eval.spark_backend.sampling import choose, greedy, is_valid, sample
 
 
 def generator(seed: int = 0) -> torch.Generator:
@@ -85,3 +85,16 @@ def test_the_global_generator_is_left_alone() -> None:
 )
 def test_parameters_that_make_no_sense_are_told_apart(temperature: float, top_p: float, valid: bool) -> None:
     assert is_valid(temperature, top_p) is valid
+
+
+@pytest.mark.parametrize(("temperature", "bad"), [(0.0, math.nan), (1.0, math.nan), (0.0, math.inf), (1.0, math.inf)])
+def test_logits_that_are_not_finite_choose_no_token(temperature: float, bad: float) -> None:
+    logits = torch.zeros(50)
+    logits[17] = bad
+    assert choose(logits, temperature, 0.9, generator()) == -1
+
+
+def test_choosing_greedily_draws_no_number() -> None:
+    drawn = generator(3)
+    assert choose(torch.tensor([0.0, 1.0]), 0.0, 1.0, drawn) == 1
+    assert torch.equal(drawn.get_state(), generator(3).get_state())

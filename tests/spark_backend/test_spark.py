@@ -1,14 +1,13 @@
 from __future__ import annotations
 
-import json
-import shutil
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from agent_eval.contracts import Model
-from agent_eval.errors import CheckpointError, ContextOverflow, UnknownName
+from agent_eval.errors import ContextOverflow, UnknownName
 from agent_eval.spark_backend.chat import ChatTemplate
 from agent_eval.spark_backend.spark import END_OF_TURN, SparkModel, special_tokens, stop_tokens
 from agent_eval.spark_backend.tokenizer import SparkTokenizer
@@ -26,7 +25,8 @@ class WritingEngine:
         self.finish = finish
         self.prompts: list[list[int]] = []
         self.stop: frozenset[int] = frozenset()
-        self.resets = 0
+        self.prefixes: list[list[int]] = []
+        """What each episode was begun with."""
 
     def generate(self, prompt: object, stop: frozenset[int], sampling: Sampling) -> TokenGeneration:
         assert isinstance(prompt, list)
@@ -35,8 +35,8 @@ class WritingEngine:
         self.stop = stop
         return TokenGeneration(tuple(self.ids), self.finish, Timing(len(prompt), len(prompt), 1.0, 2, 1.0, 1.0))
 
-    def reset(self) -> None:
-        self.resets += 1
+    def begin(self, prefix: Sequence[int] = ()) -> None:
+        self.prefixes.append(list(prefix))
 
 
 @pytest.fixture(scope="module")
@@ -89,13 +89,56 @@ def test_the_prompt_is_the_rendered_conversation(
     assert tokenizer.decode(engine.prompts[0]) == expected
 
 
-def test_a_new_episode_resets_the_engine(checkpoint: Path, tokenizer: SparkTokenizer) -> None:
+def test_the_engine_begins_each_episode_once(checkpoint: Path, tokenizer: SparkTokenizer) -> None:
     model, engine = scripted(checkpoint, tokenizer, "x")
-    model.begin()
+    for _ in range(2):
+        model.begin()
+        model.generate(HELLO, [], Sampling())
+        model.generate([*HELLO, Message("assistant", "x"), Message("user", "more")], [], Sampling())
+    assert len(engine.prefixes) == 2
+
+
+def test_a_model_that_was_never_told_to_begin_begins_with_its_first_prompt(
+    checkpoint: Path, tokenizer: SparkTokenizer
+) -> None:
+    model, engine = scripted(checkpoint, tokenizer, "x")
     model.generate(HELLO, [], Sampling())
-    model.generate(HELLO, [], Sampling())
-    model.begin()
-    assert engine.resets == 2
+    assert len(engine.prefixes) == 1
+
+
+def test_episodes_share_everything_before_the_first_words_of_the_user(
+    checkpoint: Path, tokenizer: SparkTokenizer
+) -> None:
+    model, engine = scripted(checkpoint, tokenizer, "x")
+    for goal in ("Turn on Wi-Fi.", "Call Ada."):
+        model.begin()
+        model.generate([HELLO[0], Message("user", goal)], [], Sampling())
+    assert engine.prefixes[0] == engine.prefixes[1]
+    assert tokenizer.decode(engine.prefixes[0]) == "<|start|>system You hold a phone.<|end|><|start|>user "
+    assert all(prompt[: len(prefix)] == prefix for prompt, prefix in zip(engine.prompts, engine.prefixes, strict=True))
+
+
+def test_a_template_that_refuses_a_bare_turn_shares_nothing(tokenizer: SparkTokenizer) -> None:
+    template = ChatTemplate(
+        "{%- for m in messages %}{%- if not m.content %}{{ raise_exception('empty') }}{%- endif %}{{- m.content }}"
+        "{%- endfor %}"
+    )
+    engine = WritingEngine(tokenizer.encode("x"), "stop")
+    model = SparkModel(engine, tokenizer, template, stop=frozenset([1]))
+    assert model.generate(HELLO, [], Sampling()).text == "x"
+    assert engine.prefixes == [[]]
+
+
+def test_instructions_are_computed_once_for_all_episodes(checkpoint: Path) -> None:
+    model = SparkModel.load(checkpoint, "w4a8", threads=1)
+    computed = []
+    for goal in ("Turn on Wi-Fi.", "Call Ada."):
+        model.begin()
+        timing = model.generate([HELLO[0], Message("user", goal)], [], Sampling(max_tokens=1)).timing
+        assert timing is not None
+        computed.append((timing.prefill_tokens, timing.prompt_tokens))
+    assert computed[0][0] == computed[0][1]
+    assert computed[1][0] < computed[1][1] - 20
 
 
 def test_a_step_computes_only_what_is_new(model: SparkModel) -> None:
@@ -104,7 +147,7 @@ def test_a_step_computes_only_what_is_new(model: SparkModel) -> None:
     second = model.generate([*HELLO, Message("user", "Go on.")], [], Sampling(max_tokens=4))
     assert first.timing is not None
     assert second.timing is not None
-    assert first.timing.prefill_tokens == first.timing.prompt_tokens
+    assert second.timing.prompt_tokens > first.timing.prompt_tokens
     assert second.timing.prefill_tokens < second.timing.prompt_tokens - 40
 
 
@@ -147,16 +190,6 @@ def test_turns_end_at_the_end_of_sequence_and_at_the_end_of_turn(checkpoint: Pat
 def test_templates_get_special_tokens_by_name(tokenizer: SparkTokenizer) -> None:
     assert special_tokens(SMALL, tokenizer) == {"bos_token": "<|start|>", "eos_token": "<|end|>", "pad_token": "<pad>"}
     assert special_tokens(replace(SMALL, pad_token_id=None), tokenizer).keys() == {"bos_token", "eos_token"}
-
-
-def test_a_tokenizer_with_more_tokens_than_the_model_is_named(checkpoint: Path, tmp_path: Path) -> None:
-    folder = Path(shutil.copytree(checkpoint, tmp_path / "copy"))
-    path = folder / "tokenizer.json"
-    content = json.loads(path.read_text(encoding="utf-8"))
-    content["model"]["vocab"]["<extra>"] = 320
-    path.write_text(json.dumps(content), encoding="utf-8")
-    with pytest.raises(CheckpointError, match=r"tokenizer\.json has 321 tokens, expected at most vocab_size, 320"):
-        SparkModel.load(folder, "bf16", threads=1)
 
 
 def test_an_unknown_build_is_named(checkpoint: Path) -> None:

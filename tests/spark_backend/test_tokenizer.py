@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -49,3 +50,25 @@ def test_a_file_that_is_no_tokenizer_is_named(tmp_path: Path) -> None:
     (tmp_path / "tokenizer.json").write_text("{}", encoding="utf-8")
     with pytest.raises(CheckpointError, match=r"tokenizer\.json is no tokenizer"):
         SparkTokenizer.from_folder(tmp_path)
+
+
+def test_what_an_author_cut_or_padded_does_not_touch_prompts(checkpoint: Path) -> None:
+    content = json.loads((checkpoint / "tokenizer.json").read_text("utf-8"))
+    cut = {"direction": "Right", "max_length": 4, "strategy": "LongestFirst", "stride": 0}
+    padded = {
+        "strategy": {"Fixed": 64},
+        "direction": "Right",
+        "pad_to_multiple_of": None,
+        "pad_id": 2,
+        "pad_type_id": 0,
+        "pad_token": "<pad>",
+    }
+    changed = SparkTokenizer.from_json(json.dumps(content | {"truncation": cut, "padding": padded}))
+    assert len(changed.encode("a text of some length")) == 21
+
+
+def test_the_largest_id_counts_gaps(checkpoint: Path) -> None:
+    content = json.loads((checkpoint / "tokenizer.json").read_text("utf-8"))
+    content["model"]["vocab"]["<far>"] = 5000
+    tokenizer = SparkTokenizer.from_json(json.dumps(content))
+    assert (tokenizer.size, tokenizer.largest_id) == (321, 5000)

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 import torch
@@ -10,8 +12,10 @@ from torch import Tensor, nn
 from agent_eval.contracts import Engine
 from agent_eval.errors import ContextOverflow, EngineFault
 from agent_eval.spark_backend.builds import BUILDS, load_build
+from agent_eval.spark_backend.kernels import library
 from agent_eval.spark_backend.loader import Weights
 from agent_eval.spark_backend.model import Layer, Spark
+from agent_eval.spark_backend.quant.dense import Unquantised
 from agent_eval.spark_backend.sampling import greedy
 from agent_eval.spark_backend.torch_engine import PREFILL_ROWS, TorchEngine
 from agent_eval.types import Sampling
@@ -30,9 +34,28 @@ def model(checkpoint: Path) -> Spark:
     return Spark(SMALL, Weights(checkpoint, SMALL))
 
 
+Make = Callable[[], TorchEngine]
+
+PATHS = [
+    "modules",
+    pytest.param("kernels", marks=pytest.mark.skipif(not library.available(), reason="the kernels are not built")),
+]
+
+
+@pytest.fixture(scope="module", params=PATHS)
+def make(request: pytest.FixtureRequest, model: Spark, checkpoint: Path) -> Make:
+    """Makes engines of the fp32 build over one model: on torch's modules, and on the compiled decode step."""
+    if request.param == "modules":
+        return lambda: TorchEngine(model, threads=1, context=512)
+    kernels = library.load()
+    with torch.no_grad():
+        packed = Spark(SMALL, Weights(checkpoint, SMALL), Unquantised(torch.float32, compiled=True))
+    return lambda: TorchEngine(packed, threads=1, context=512, kernels=kernels)
+
+
 @pytest.fixture
-def engine(model: Spark) -> TorchEngine:
-    return TorchEngine(model, threads=1, context=512)
+def engine(make: Make) -> TorchEngine:
+    return make()
 
 
 def test_it_is_an_engine(engine: TorchEngine) -> None:
@@ -52,26 +75,26 @@ def test_greedy_text_is_that_of_the_whole_sequence_token_by_token(model: Spark, 
 def test_greedy_text_is_the_same_every_time(checkpoint: Path, build: str) -> None:
     one, other = (load_build(checkpoint, build, threads=1).engine for _ in range(2))
     first = one.generate(prompt_of(40), NEVER, TEN).ids
-    one.reset()
+    one.begin()
     assert one.generate(prompt_of(40), NEVER, TEN).ids == first
     assert other.generate(prompt_of(40), NEVER, TEN).ids == first
 
 
-def test_the_text_does_not_depend_on_earlier_episodes(model: Spark, engine: TorchEngine) -> None:
-    fresh = TorchEngine(model, threads=1, context=512)
+def test_the_text_does_not_depend_on_earlier_episodes(make: Make, engine: TorchEngine) -> None:
+    fresh = make()
     for seed in range(4):
         engine.generate(prompt_of(20 + 17 * seed, seed), NEVER, TEN)
-        engine.reset()
-        fresh.reset()
+        engine.begin()
+        fresh.begin()
         ours, theirs = (e.generate(prompt_of(33, 9), NEVER, TEN) for e in (engine, fresh))
         assert ours.ids == theirs.ids
         assert ours.timing.prefill_tokens == 33
 
 
-def test_the_steps_of_an_episode_reuse_what_they_share_and_change_nothing(model: Spark, engine: TorchEngine) -> None:
+def test_the_steps_of_an_episode_reuse_what_they_share_and_change_nothing(make: Make, engine: TorchEngine) -> None:
     prompt = prompt_of(25)
     for step in range(8):
-        scratch = TorchEngine(model, threads=1, context=512)
+        scratch = make()
         reused, alone = (e.generate(prompt, NEVER, TEN) for e in (engine, scratch))
         assert reused.ids == alone.ids
         assert alone.timing.prefill_tokens == len(prompt)
@@ -82,11 +105,11 @@ def test_the_steps_of_an_episode_reuse_what_they_share_and_change_nothing(model:
 
 
 @pytest.mark.parametrize("back", [1, 5, 16, 40, 150])
-def test_a_prompt_that_goes_back_gives_what_a_fresh_engine_gives(model: Spark, engine: TorchEngine, back: int) -> None:
+def test_a_prompt_that_goes_back_gives_what_a_fresh_engine_gives(make: Make, engine: TorchEngine, back: int) -> None:
     prompt = prompt_of(200)
     engine.generate(prompt, NEVER, TEN)
     changed = [*prompt[: 200 - back], *prompt_of(12, seed=4)]
-    fresh = TorchEngine(model, threads=1, context=512)
+    fresh = make()
     ours, theirs = (e.generate(changed, NEVER, TEN) for e in (engine, fresh))
     assert ours.ids == theirs.ids
     computed = ours.timing.prefill_tokens
@@ -99,10 +122,10 @@ def test_a_prompt_that_goes_back_gives_what_a_fresh_engine_gives(model: Spark, e
         assert computed in (12, len(changed))
 
 
-def test_a_prompt_may_come_back_after_another_took_its_place(model: Spark, engine: TorchEngine) -> None:
+def test_a_prompt_may_come_back_after_another_took_its_place(make: Make, engine: TorchEngine) -> None:
     one, other = prompt_of(30), [*prompt_of(22), *prompt_of(9, seed=4)]
     for prompt in (one, other, one, other, one):
-        fresh = TorchEngine(model, threads=1, context=512)
+        fresh = make()
         assert engine.generate(prompt, NEVER, TEN).ids == fresh.generate(prompt, NEVER, TEN).ids
 
 
@@ -135,6 +158,98 @@ def test_a_pass_that_broke_off_is_a_fault_and_leaves_no_trace(checkpoint: Path, 
     assert after.timing.prefill_tokens == 30
 
 
+def remembered(engine: TorchEngine) -> Tensor:
+    """The keys and values of the full layer, the last one: every number of the layers below went into them."""
+    return engine._cache.memories["full_attention"].store[:, :, :, : engine._cache.length]
+
+
+class Step(NamedTuple):
+    """One prompt of an episode, and how many tokens are generated from it."""
+
+    prompt: list[int]
+    tokens: int
+
+
+PREFIX = prompt_of(70, seed=11)  # more than four windows
+
+OPENED = [*PREFIX, *prompt_of(30, seed=12)]
+EPISODES: dict[str, tuple[list[int], list[Step]]] = {
+    "goes on": (PREFIX, [Step(OPENED, 8), Step([*OPENED, *prompt_of(25, seed=13)], 8)]),
+    "goes back": (PREFIX, [Step(OPENED, 8), Step([*PREFIX, *prompt_of(90, seed=14)], 8), Step(OPENED, 3)]),
+    "goes back far": (PREFIX, [Step([*OPENED, *prompt_of(150, seed=15)], 40), Step([*OPENED, 5], 8)]),
+    "goes below its prefix": (PREFIX, [Step(OPENED, 8), Step(prompt_of(60, seed=16), 8), Step(OPENED, 8)]),
+    "is the prefix": (PREFIX, [Step(PREFIX, 8), Step(PREFIX[:40], 2), Step(OPENED, 8)]),
+    "begins otherwise": (PREFIX, [Step(prompt_of(30, seed=17), 8), Step([*PREFIX[:20], 3, 4], 8), Step(OPENED, 8)]),
+    "has no prefix": ([], [Step(OPENED, 8), Step([*OPENED, *prompt_of(25, seed=13)], 8)]),
+    "has a short prefix": (PREFIX[:3], [Step(OPENED, 8), Step([*OPENED, 1], 8)]),
+}
+
+
+def run(engine: TorchEngine, episode: str) -> list[tuple[tuple[int, ...], Tensor]]:
+    prefix, steps = EPISODES[episode]
+    engine.begin(prefix)
+    return [
+        (engine.generate(step.prompt, NEVER, Sampling(max_tokens=step.tokens)).ids, remembered(engine).clone())
+        for step in steps
+    ]
+
+
+@pytest.mark.parametrize("before", EPISODES)
+@pytest.mark.parametrize("episode", EPISODES)
+def test_an_episode_after_another_gives_the_same_numbers_bit_for_bit_as_alone(
+    make: Make, before: str, episode: str
+) -> None:
+    used, fresh = make(), make()
+    run(used, before)
+    for ours, theirs in zip(run(used, episode), run(fresh, episode), strict=True):
+        assert ours[0] == theirs[0]
+        assert torch.equal(ours[1], theirs[1])
+
+
+def test_the_compiled_step_and_the_modules_write_the_same_text(make: Make, model: Spark) -> None:
+    ours, theirs = make(), TorchEngine(model, threads=1, context=512)
+    for seed in range(5):
+        prompt = prompt_of(40, seed)
+        ids = [engine.generate(prompt, NEVER, Sampling(max_tokens=60)).ids for engine in (ours, theirs)]
+        assert ids[0] == ids[1]
+
+
+def test_an_engine_says_what_computes_its_tokens(make: Make, model: Spark) -> None:
+    assert TorchEngine(model, threads=1, context=512).kernel == "torch modules"
+    assert make().kernel in ("torch modules", f"{library.load().isa} fused decode step")
+
+
+def test_a_prefix_is_computed_once_for_all_episodes_that_begin_with_it(engine: TorchEngine) -> None:
+    computed = []
+    for seed in range(3):
+        engine.begin(PREFIX)
+        prompt = [*PREFIX, *prompt_of(20, seed)]
+        computed.append(engine.generate(prompt, NEVER, TEN).timing.prefill_tokens)
+    assert computed == [90, 20, 20]
+
+
+def test_the_timing_of_a_prefix_computed_anew_counts_it(engine: TorchEngine) -> None:
+    engine.begin(PREFIX)
+    engine.generate([*PREFIX[:50], 9, 9], NEVER, TEN)
+    assert engine.generate(OPENED, NEVER, TEN).timing.prefill_tokens == len(OPENED)
+
+
+@pytest.mark.parametrize("prefix", [PREFILL_ROWS - 1, PREFILL_ROWS, PREFILL_ROWS + 200])
+def test_a_prefix_longer_than_one_pass_changes_nothing(prefix: int) -> None:
+    config = replace(SMALL, num_hidden_layers=2, layer_types=("sliding_attention", "full_attention"))
+    config = replace(config, max_position_embeddings=2048)
+    model = Spark.initialised(config, torch.Generator().manual_seed(0))
+    used, fresh = (TorchEngine(model, threads=1, context=2048) for _ in range(2))
+    used.begin(prompt_of(prefix))
+    used.generate([*prompt_of(prefix), *prompt_of(900, seed=2)], NEVER, TEN)
+    ids = []
+    for engine in (used, fresh):
+        engine.begin(prompt_of(prefix))
+        ids.append(engine.generate([*prompt_of(prefix), *prompt_of(40, seed=3)], NEVER, TEN).ids)
+    assert ids[0] == ids[1]
+    assert torch.equal(remembered(used), remembered(fresh))
+
+
 def test_the_same_prompt_again_computes_its_last_token_only(engine: TorchEngine) -> None:
     first = engine.generate(prompt_of(50), NEVER, TEN)
     second = engine.generate(prompt_of(50), NEVER, TEN)
@@ -157,7 +272,7 @@ def test_a_long_prompt_is_computed_in_parts_without_a_seam(length: int) -> None:
 def test_a_stop_token_ends_the_text_and_is_not_returned(engine: TorchEngine) -> None:
     ids = engine.generate(prompt_of(30), NEVER, TEN).ids
     place = next(i for i, token in enumerate(ids) if i and token not in ids[:i])
-    engine.reset()
+    engine.begin()
     stopped = engine.generate(prompt_of(30), frozenset([ids[place]]), TEN)
     assert stopped.ids == ids[:place]
     assert stopped.finish == "stop"
@@ -196,7 +311,7 @@ def test_the_context_is_never_longer_than_the_model_was_made_for(model: Spark) -
 
 def test_equal_seeds_give_equal_samples(engine: TorchEngine) -> None:
     def text(seed: int) -> tuple[int, ...]:
-        engine.reset()
+        engine.begin()
         sampling = Sampling(temperature=3.0, top_p=0.99, seed=seed, max_tokens=12)
         return engine.generate(prompt_of(20), NEVER, sampling).ids
 

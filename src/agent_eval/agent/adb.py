@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import socket
 import subprocess
 import tempfile
@@ -13,6 +12,7 @@ from pathlib import Path
 
 import adbutils
 
+from agent_eval import environment
 from agent_eval.errors import DeviceFault, OperatorError
 
 _HOST = "127.0.0.1"
@@ -101,10 +101,10 @@ def private_server() -> Iterator[int]:
     """
     port = free_port()
     with tempfile.TemporaryDirectory(prefix="agent-eval-adb-") as home:
-        environment = {**os.environ, "HOME": home, "ANDROID_USER_HOME": home, "ADB_MDNS": "0"}
+        private = environment.for_child({"HOME": home, "ANDROID_USER_HOME": home, "ADB_MDNS": "0"})
         server = subprocess.Popen(  # noqa: S603  fixed arguments, no shell
             [binary(), "-P", str(port), "server", "nodaemon"],
-            env=environment,
+            env=private,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,

@@ -15,7 +15,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from agent_eval.actions import TOOLS, Malformed, Reply, Source, ToolCall
-from agent_eval.types import FinishReason
+from agent_eval.types import FinishReason, WrittenCall
 
 _CALL = re.compile(r"<tool_call>\s*([^<\s]*)\s*(.*?)(?:</tool_call>|(?=<tool_call>)|\Z)", re.DOTALL)
 _ARGUMENT = re.compile(r"<arg_key>(.*?)</arg_key>\s*<arg_value>(.*?)</arg_value>", re.DOTALL)
@@ -44,6 +44,21 @@ def parse_reply(text: str, finish: FinishReason = "stop") -> Reply:
     if finish == "length":
         return Malformed("truncated", "the reply was cut off before it made a tool call", thought)
     return Malformed("no_call", "the reply made no tool call", thought)
+
+
+def calls_behind_the_first(text: str) -> tuple[WrittenCall, ...]:
+    """Return the native calls that a reply makes behind the one that ``parse_reply`` understands, as they are written.
+
+    Spark may call tools in parallel. A phone shows one screen at a time, so one call is carried out per turn; the
+    others stay in the history, because the model wrote them.
+    """
+    thought, content = _split_reasoning(text)
+    part = next((part for part in (content, thought) if "<tool_call>" in part), "")
+    return tuple(
+        WrittenCall(match[1], {key.strip(): value for key, value in _ARGUMENT.findall(match[2])})
+        for match in list(_CALL.finditer(part))[1:]
+        if match[1] and match[0].endswith("</tool_call>")
+    )
 
 
 def _split_reasoning(text: str) -> tuple[str, str]:

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from agent_eval.actions import Malformed, Reply, ToolCall, arguments_of
-from agent_eval.agent.parse import parse_reply
+from agent_eval.agent.parse import calls_behind_the_first, parse_reply
 from agent_eval.agent.prompt import SYSTEM_PROMPT, observation_text
 from agent_eval.contracts import Decision, Model
-from agent_eval.types import ActionResult, Message, Observation, Sampling
+from agent_eval.types import ActionResult, Message, Observation, Sampling, WrittenCall
 
 
 @dataclass(frozen=True)
@@ -32,6 +32,7 @@ class Conversation:
         self.messages: list[Message] = [Message("system", SYSTEM_PROMPT)]
         self._memory: list[Memory] = []
         self._last: Reply | None = None
+        self._further = 0  # calls of the last reply that were not carried out
 
     def show(self, observation: Observation, result: ActionResult | None) -> str:
         """Append the turn that shows a screen, and return its text."""
@@ -41,11 +42,14 @@ class Conversation:
         return text
 
     def reply(self, reply: Reply, text: str = "") -> None:
-        """Append the agent's own turn; ``text`` is a malformed reply as written."""
+        """Append the agent's own turn; ``text`` is the reply as written, which a malformed one is shown again by."""
+        self._further = 0
         match reply:
             case ToolCall(action=action, thought=thought):
+                further = tuple(_plain_call(call) for call in calls_behind_the_first(text))
+                self._further = len(further)
                 self.messages.append(
-                    Message("assistant", "", thought, tool_name=action.name, tool_arguments=arguments_of(action))
+                    Message("assistant", "", thought, action.name, arguments_of(action), further_calls=further)
                 )
                 key = f"{action.name}{sorted(arguments_of(action).items())}"
             case Malformed(thought=thought):
@@ -61,6 +65,8 @@ class Conversation:
         if result is None:
             return ""
         parts = [result.message]
+        if self._further:
+            parts.append(f"Only the first of your {self._further + 1} calls was carried out: call one tool at a time.")
         now, before = observation.signature, self._memory
         if result.status == "done" and before and now == before[-1].signature:
             parts.append("The screen did not change.")
@@ -96,6 +102,11 @@ class ModelPolicy:
         reply = parse_reply(generation.text, generation.finish)
         self._conversation.reply(reply, generation.text)
         return Decision(reply, shown, generation)
+
+
+def _plain_call(call: WrittenCall) -> WrittenCall:
+    arguments = {_without_tags(key): _without_tags(str(value)) for key, value in call.arguments.items()}
+    return WrittenCall(_without_tags(call.name), arguments)
 
 
 def _without_tags(text: str) -> str:

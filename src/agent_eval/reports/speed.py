@@ -81,13 +81,13 @@ def speed_of(manifest: RunManifest, records: Sequence[EpisodeRecord]) -> RunSpee
     )
 
 
-def speed_verdict(ratio: Interval | None) -> SpeedVerdict:
-    """Say what a ratio shows: a difference only where its whole interval lies outside the noise band."""
+def speed_verdict(ratio: Interval | None, band: float = NOISE_BAND) -> SpeedVerdict:
+    """Say what a ratio shows: a difference only where its whole interval lies outside a band of noise."""
     if ratio is None or ratio.n < FEWEST_BLOCKS:
         return "not measured"
-    if ratio.low > 1 + NOISE_BAND:
+    if ratio.low > 1 + band:
         return "faster"
-    if ratio.high < 1 / (1 + NOISE_BAND):
+    if ratio.high < 1 / (1 + band):
         return "slower"
     return "no measured difference"
 

@@ -104,7 +104,9 @@ def _identity(report: Report) -> RenderableType:
     layout.row(grid, "run", report.evidence.run)
     if report.evidence.run != manifest.created:
         layout.row(grid, "created", manifest.created)
-    layout.row(grid, "model", f"{configuration.model} ({manifest.model_kind}), {_short(configuration.model_digest)}")
+    commit = f", commit {_short(manifest.model_revision)}" if manifest.model_revision else ""
+    digest = _short(configuration.model_digest)
+    layout.row(grid, "model", f"{configuration.model} ({manifest.model_kind}), {digest}{commit}")
     layout.row(grid, "device", configuration.device)
     if configuration.skin != "default":
         layout.row(grid, "skin", configuration.skin)
@@ -341,6 +343,7 @@ def _notes(report: Report) -> RenderableType:
         notes.append(f"This is a measurement of {configuration.model}, the small embedded model, and of no other.")
     if report.manifest.model_kind == "synthetic":
         notes.append(f"The weights of {configuration.model} are synthetic: speeds count, outcomes say nothing.")
+    notes += [_trap(report, build, seconds) for build, seconds in report.manifest.head_traps.items()]
     if configuration.instances > 1:
         notes.append(
             f"Each task has {configuration.instances} instances, which resemble each other; the intervals take them "
@@ -353,6 +356,15 @@ def _notes(report: Report) -> RenderableType:
     if not notes:
         return Text("The run is complete.", style=layout.FAINT)
     return Group(*(layout.text(note) for note in notes))
+
+
+def _trap(report: Report, build: str, head_s: float) -> str:
+    """Say what a head costs that was left as it is beside quantised projections."""
+    speed = next((each.decode for each in report.speed.builds if each.build == build), None)
+    share = ""
+    if speed is not None:
+        share = f" of {1e3 / speed.estimate:.3g} ms a token ({100 * head_s * speed.estimate:.0f} %)"
+    return f"lm_head trap: {build} leaves its head unquantised; it takes {1e3 * head_s:.3g} ms{share}."
 
 
 # ----------------------------------------------------------------------------------------------------------------------

@@ -11,42 +11,41 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from agent_eval.spark_backend.builds import BUILDS, LoadedBuild, load_build
     from agent_eval.spark_backend.config import SparkConfig
-    from agent_eval.spark_backend.loader import (
-        Card,
-        checkpoint_digest,
-        checkpoint_kind,
-        read_card,
-        save_checkpoint,
-        synthetic_checkpoint,
-    )
+    from agent_eval.spark_backend.digest import checkpoint_digest
+    from agent_eval.spark_backend.loader import Card, checkpoint_kind, read_card
     from agent_eval.spark_backend.model import Spark
     from agent_eval.spark_backend.probe import physical_cores, probe_machine, usable_cores
+    from agent_eval.spark_backend.shapes import SHAPES
     from agent_eval.spark_backend.spark import SparkModel
+    from agent_eval.spark_backend.synthetic import synthetic_checkpoint
     from agent_eval.spark_backend.torch_engine import TorchEngine
     from agent_eval.spark_backend.weight_path import select
+    from agent_eval.spark_backend.writer import save_checkpoint
 
 _HOME = {
     "BUILDS": "builds",
+    "SHAPES": "shapes",
     "Card": "loader",
     "LoadedBuild": "builds",
     "Spark": "model",
     "SparkConfig": "config",
     "SparkModel": "spark",
     "TorchEngine": "torch_engine",
-    "checkpoint_digest": "loader",
+    "checkpoint_digest": "digest",
     "checkpoint_kind": "loader",
     "load_build": "builds",
     "physical_cores": "probe",
     "probe_machine": "probe",
     "read_card": "loader",
-    "save_checkpoint": "loader",
+    "save_checkpoint": "writer",
     "select": "weight_path",
-    "synthetic_checkpoint": "loader",
+    "synthetic_checkpoint": "synthetic",
     "usable_cores": "probe",
 }
 
 __all__ = [
     "BUILDS",
+    "SHAPES",
     "Card",
     "LoadedBuild",
     "Spark",

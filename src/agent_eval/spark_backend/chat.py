@@ -17,9 +17,8 @@ import jinja2
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from agent_eval.errors import CheckpointError
-from agent_eval.types import Message
-
-TEMPLATE_NAME = "chat_template.jinja"
+from agent_eval.spark_backend.checkpoint_folder import TEMPLATE_NAME
+from agent_eval.types import Message, WrittenCall
 
 
 class ChatTemplate:
@@ -40,6 +39,7 @@ class ChatTemplate:
         environment.filters["tojson"] = _to_json
         environment.globals["raise_exception"] = _raise_exception
         self._tokens = dict(tokens or {})
+        self.source = source
         try:
             self._template = environment.from_string(source)
         except jinja2.TemplateError as error:
@@ -80,9 +80,26 @@ class ChatTemplate:
         Raises:
             CheckpointError: the template refuses the conversation or fails on it.
         """
+        return self.render_turns(
+            [as_template_message(message) for message in messages], tools, thinking=thinking, open_turn=open_turn
+        )
+
+    def render_turns(
+        self,
+        turns: Sequence[Mapping[str, Any]],
+        tools: Sequence[Mapping[str, object]] = (),
+        *,
+        thinking: bool = True,
+        open_turn: bool = True,
+    ) -> str:
+        """Return the text of turns that are in the form that templates read already; else as ``render``.
+
+        Raises:
+            CheckpointError: the template refuses the conversation or fails on it.
+        """
         try:
             return self._template.render(
-                messages=[as_template_message(message) for message in messages],
+                messages=[dict(turn) for turn in turns],
                 tools=[dict(tool) for tool in tools] or None,
                 add_generation_prompt=open_turn,
                 enable_thinking=thinking,
@@ -100,8 +117,10 @@ def as_template_message(message: Message) -> dict[str, Any]:
         turn["reasoning_content"] = message.reasoning
     if message.tool_name and message.role == "assistant":
         # Arguments stay a mapping: the official template walks them and refuses a JSON string.
-        call = {"name": message.tool_name, "arguments": dict(message.tool_arguments)}
-        turn["tool_calls"] = [{"type": "function", "function": call}]
+        calls = (WrittenCall(message.tool_name, message.tool_arguments), *message.further_calls)
+        turn["tool_calls"] = [
+            {"type": "function", "function": {"name": call.name, "arguments": dict(call.arguments)}} for call in calls
+        ]
     return turn
 
 

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from agent_eval.errors import CheckpointError
+from agent_eval.spark_backend.checkpoint_folder import CONFIG_NAME, not_there, read_json
 
-CONFIG_NAME = "config.json"
 ARCHITECTURE = "Spark2_5ForCausalLM"
 MODEL_TYPE = "spark2_5"
 
@@ -76,21 +76,12 @@ class SparkConfig:
     pad_token_id: int | None = 2
 
     def __post_init__(self) -> None:
-        if not self.layer_types and self.num_hidden_layers > 0:
-            object.__setattr__(self, "layer_types", default_layer_types(self.num_hidden_layers))
-        for name in (
-            "hidden_size",
-            "intermediate_size",
-            "num_hidden_layers",
-            "num_attention_heads",
-            "num_key_value_heads",
-            "head_dim",
-            "vocab_size",
-            "max_position_embeddings",
-            "sliding_window",
-        ):
+        # first, because what follows computes with them: nothing here may take memory in proportion to a wild number
+        for name, most in _MOST.items():
             value = getattr(self, name)
-            _require(_is_int(value) and value > 0, name, value, "a whole number above 0")
+            _require(_is_int(value) and 0 < value <= most, name, value, f"a whole number from 1 to {most}")
+        if not self.layer_types:
+            object.__setattr__(self, "layer_types", default_layer_types(self.num_hidden_layers))
         _require(
             self.num_attention_heads % self.num_key_value_heads == 0,
             "num_attention_heads",
@@ -114,10 +105,10 @@ class SparkConfig:
             _is_number(self.rms_norm_eps) and 0 < self.rms_norm_eps < 1, "rms_norm_eps", self.rms_norm_eps, "in (0, 1)"
         )
         _require(
-            _is_number(self.initializer_range) and self.initializer_range > 0,
+            _is_number(self.initializer_range) and 0 < self.initializer_range <= 100,
             "initializer_range",
             self.initializer_range,
-            "a number above 0",
+            "a number above 0, at most 100",
         )
         _require(
             isinstance(self.tie_word_embeddings, bool), "tie_word_embeddings", self.tie_word_embeddings, "true or false"
@@ -140,7 +131,12 @@ class SparkConfig:
     def _check_rope(self, kind: LayerType) -> None:
         rope = self.rope(kind)
         where = f"rope_parameters.{kind}"
-        _require(_is_number(rope.theta) and rope.theta > 1, f"{where}.rope_theta", rope.theta, "a number above 1")
+        _require(
+            _is_number(rope.theta) and 1 < rope.theta <= _MOST_THETA,
+            f"{where}.rope_theta",
+            rope.theta,
+            f"a number above 1, at most {_MOST_THETA:.0e}",
+        )
         factor = rope.partial_rotary_factor
         _require(_is_number(factor) and 0 < factor <= 1, f"{where}.partial_rotary_factor", factor, "in (0, 1]")
         dims = rope.rotary_dim(self.head_dim)
@@ -243,6 +239,7 @@ class SparkConfig:
             data.get("architectures"),
             f"a list with {ARCHITECTURE}",
         )
+        _require(data.get("rope_scaling") is None, "rope_scaling", data.get("rope_scaling"), "null: " + _NO_SCALING)
         for name, (expected, why) in _FIXED.items():
             _require(_same(data.get(name, expected), expected), name, data.get(name), f"{json.dumps(expected)}: {why}")
         sizes = {name: _number(data, name) for name in _SIZES}
@@ -271,34 +268,29 @@ class SparkConfig:
             CheckpointError: it is missing, is no JSON object, or holds a value that cannot be.
         """
         path = folder / CONFIG_NAME
-        try:
-            data = json.loads(path.read_text(encoding="utf-8"))
-        except FileNotFoundError:
-            raise CheckpointError(
-                f"no {CONFIG_NAME} in {folder}",
-                hint="pass a folder that holds config.json, model.safetensors, tokenizer.json and chat_template.jinja",
-            ) from None
-        except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
-            raise CheckpointError(
-                f"{path} cannot be read as JSON: {error}", hint="download the file again; it may be cut off"
-            ) from None
-        if not isinstance(data, dict):
-            raise CheckpointError(
-                f"{path} holds a {type(data).__name__}, expected a JSON object", hint="download the file again"
-            )
-        return cls.from_dict(data)
+        if not path.is_file():
+            raise not_there(folder, CONFIG_NAME)
+        return cls.from_dict(read_json(path))
 
 
-_SIZES = (
-    "hidden_size",
-    "intermediate_size",
-    "num_hidden_layers",
-    "num_attention_heads",
-    "num_key_value_heads",
-    "vocab_size",
-    "max_position_embeddings",
-    "sliding_window",
-)
+_MOST = {
+    "hidden_size": 2**16,
+    "intermediate_size": 2**18,
+    "num_hidden_layers": 1024,
+    "num_attention_heads": 2**12,
+    "num_key_value_heads": 2**12,
+    "head_dim": 2**12,
+    "vocab_size": 2**22,
+    "max_position_embeddings": 2**24,
+    "sliding_window": 2**16,
+}
+"""Most of each size: at least 16 times what is published. A number beyond is damage, and would take memory."""
+
+_SIZES = tuple(name for name in _MOST if name != "head_dim")
+"""Sizes that a config must name; the head's width follows from others where it is left out."""
+
+_MOST_THETA = 1e12
+_NO_SCALING = "positions beyond the trained ones (YaRN and others) are not implemented"
 
 _FIXED: dict[str, tuple[Any, str]] = {
     "model_type": (MODEL_TYPE, "no other architecture is implemented"),
@@ -317,8 +309,10 @@ def _require(holds: bool, name: str, value: object, expected: str) -> None:
 
 
 def _cannot_be(name: str, value: object, expected: str) -> CheckpointError:
+    shown = repr(value)
+    shown = shown if len(shown) <= 120 else shown[:117] + "..."
     return CheckpointError(
-        f"{CONFIG_NAME}: {name} is {value!r}, expected {expected}",
+        f"{CONFIG_NAME}: {name} is {shown}, expected {expected}",
         hint="this must be the config.json that came with the weights; it is not meant to be edited by hand",
     )
 
@@ -338,8 +332,7 @@ def _same(value: object, expected: object) -> bool:
 
 def _number(data: Mapping[str, Any], name: str, default: int | None = None) -> Any:
     value = data.get(name, default)
-    _require(value is not None, name, value, "a whole number above 0")
-    _require(_is_int(value), name, value, "a whole number above 0")
+    _require(_is_int(value), name, value, f"a whole number from 1 to {_MOST[name]}")
     return value
 
 
@@ -360,9 +353,10 @@ def _rope(data: Mapping[str, Any], kind: LayerType) -> Rope:
     parameters = _object(data, "rope_parameters", "rope_parameters", f"an object with {' and '.join(LAYER_TYPES)}")
     where = f"rope_parameters.{kind}"
     entry = _object(parameters, kind, where, "an object with rope_theta and partial_rotary_factor")
-    scaling = entry.get("rope_type", "default")
-    _require(scaling == "default", f"{where}.rope_type", scaling, "'default': scaled rotary is not implemented")
-    return Rope(theta=entry.get("rope_theta", 0), partial_rotary_factor=entry.get("partial_rotary_factor", 1.0))
+    for name in ("rope_type", "type"):  # two spellings of transformers' releases
+        scaling = entry.get(name, "default")
+        _require(scaling == "default", f"{where}.{name}", scaling, f"'default': {_NO_SCALING}")
+    return Rope(theta=entry.get("rope_theta"), partial_rotary_factor=entry.get("partial_rotary_factor", 1.0))  # type: ignore[arg-type]  # checked with the config
 
 
 def _token_ids(value: object) -> tuple[int, ...]:

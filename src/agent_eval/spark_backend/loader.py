@@ -1,39 +1,30 @@
-"""Checkpoint folders: what is in one, reading it with every tensor checked, writing it. Knows no model code.
+"""The weights of a checkpoint folder, every tensor checked when it is opened, mapped when it is asked for.
 
-A folder holds ``config.json``, ``model.safetensors`` (or shards beside ``model.safetensors.index.json``),
-``tokenizer.json`` and ``chat_template.jinja``; optionally ``card.json`` with the checkpoint's name and kind. Weights
-are read from safetensors only: unpickling a ``.bin`` or ``.pt`` file runs whatever code its author put there.
+Opening reads headers only: what does not fit together is refused before memory is taken. Reading maps: a tensor is the
+file's own pages. Knows no model code, and of quantised folders only that they are.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
-import torch
-from safetensors import SafetensorError, safe_open
-from safetensors.torch import save_file
-from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers
 from torch import Tensor
 
 from agent_eval.errors import CheckpointError
-from agent_eval.spark_backend.chat import TEMPLATE_NAME
-from agent_eval.spark_backend.config import CONFIG_NAME, SparkConfig
-from agent_eval.spark_backend.tokenizer import TOKENIZER_NAME
+from agent_eval.spark_backend.checkpoint_folder import CARD_NAME, CONFIG_NAME, read_json, weight_files
+from agent_eval.spark_backend.config import SparkConfig
+from agent_eval.spark_backend.quant.rows import RowSource, StackedRows
+from agent_eval.spark_backend.tensor_file import TensorFile
 
-WEIGHTS_NAME = "model.safetensors"
-INDEX_NAME = "model.safetensors.index.json"
-CARD_NAME = "card.json"
+if TYPE_CHECKING:
+    from agent_eval.spark_backend.model import CheckpointWeights
 
 CheckpointKind = Literal["embedded", "published", "synthetic"]
 
-_DTYPES = {"BF16": torch.bfloat16, "F32": torch.float32}
-_PICKLES = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.pkl")
+_TYPES = ("BF16", "F32")
 
 
 @dataclass(frozen=True)
@@ -55,7 +46,7 @@ def read_card(folder: Path) -> Card:
     path = folder / CARD_NAME
     if not path.exists():
         return Card(name=folder.resolve().name)
-    data = _read_json(path)
+    data = read_json(path)
     kind = data.pop("kind", "published")
     if kind not in get_args(CheckpointKind):
         raise CheckpointError(
@@ -70,20 +61,51 @@ def checkpoint_kind(folder: Path) -> CheckpointKind:
     return read_card(folder).kind
 
 
+def open_weights(folder: Path, config: SparkConfig) -> CheckpointWeights:
+    """Open the weights of a checkpoint folder, quantised or not.
+
+    Raises:
+        CheckpointError: a file is missing or damaged, the weights are not of this config, or the folder is quantised
+            in a way that cannot be read.
+    """
+    quantised = read_json(folder / CONFIG_NAME).get("quantization_config")
+    if quantised is None:
+        return Weights(folder, config)
+    from agent_eval.spark_backend.quant import formats  # only where needed: most folders are not quantised
+
+    return formats.open_quantised(folder, config)
+
+
 class Weights(Mapping[str, Tensor]):
-    """The tensors of a checkpoint, checked against its config when opened, read when asked for."""
+    """The tensors of an unquantised checkpoint folder.
+
+    Args:
+        folder: The checkpoint.
+        config: Its config.
+
+    Raises:
+        CheckpointError: on construction, if a file is missing, damaged, or not of this config.
+    """
 
     def __init__(self, folder: Path, config: SparkConfig) -> None:
-        self._files = _weight_files(folder)
-        self._where = _check_tensors(self._files, config)
+        where = locate_tensors(folder)
+        if config.tie_word_embeddings:
+            # some exporters store the tied head a second time; the embedding decides
+            where = {name: file for name, file in where.items() if not name.startswith("lm_head.")}
+        for name, file in where.items():
+            found = file.entries[name].dtype
+            if found not in _TYPES:
+                raise CheckpointError(
+                    f"tensor {name} in {file.path.name} is of type {found}, expected one of: {', '.join(_TYPES)}",
+                    hint="pass the checkpoint in bfloat16; a quantised one says so in its config.json",
+                )
+        files = ", ".join(dict.fromkeys(file.path.name for file in where.values()))
+        shapes = {name: file.entries[name].shape for name, file in where.items()}
+        check_shapes(shapes, config.tensor_shapes(), files)
+        self._where = where
 
     def __getitem__(self, name: str) -> Tensor:
-        path = self._where[name]
-        try:
-            with safe_open(path, framework="pt") as file:
-                return file.get_tensor(name)  # type: ignore[no-any-return]
-        except (SafetensorError, OSError) as error:
-            raise _unreadable(path, error) from None
+        return self._where[name].tensor(name)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._where)
@@ -91,174 +113,47 @@ class Weights(Mapping[str, Tensor]):
     def __len__(self) -> int:
         return len(self._where)
 
-
-def checkpoint_digest(folder: Path) -> str:
-    """Return the SHA-256 over config, weights, tokenizer and template: equal digests, equal behaviour.
-
-    Raises:
-        CheckpointError: one of the files is missing.
-    """
-    paths = [folder / CONFIG_NAME, folder / TOKENIZER_NAME, folder / TEMPLATE_NAME]
-    if (folder / INDEX_NAME).exists():
-        paths.append(folder / INDEX_NAME)
-    digest = hashlib.sha256()
-    for path in sorted({*paths, *_weight_files(folder)}):
-        try:
-            with path.open("rb") as file:
-                content = hashlib.file_digest(file, "sha256").hexdigest()
-        except OSError as error:
-            raise CheckpointError(f"{path} cannot be read: {error.strerror}", hint=_WHAT_A_FOLDER_HOLDS) from None
-        digest.update(f"{path.name} {content}\n".encode())
-    return digest.hexdigest()
+    def source(self, *names: str) -> RowSource:
+        """Return matrices of one width, one above the other, to be read row by row."""
+        files = {self._where[name] for name in names}
+        if len(files) == 1:
+            # exporters write names in order, and gate comes before up: what lies together is not copied to be stacked
+            whole = files.pop().stacked(names)
+            if whole is not None:
+                return StackedRows([whole])
+        return StackedRows([self[name] for name in names])
 
 
-def save_checkpoint(
-    folder: Path,
-    config: SparkConfig,
-    state: Mapping[str, Tensor],
-    *,
-    tokenizer_json: str,
-    chat_template: str,
-    card: Card | None = None,
-    dtype: torch.dtype = torch.bfloat16,
-) -> None:
-    """Write a checkpoint folder.
-
-    Args:
-        folder: Made if it is not there; files of the same names are replaced.
-        config: The architecture.
-        state: Tensors under checkpoint names, such as ``Spark.checkpoint_state()`` returns.
-        tokenizer_json: Contents of ``tokenizer.json``.
-        chat_template: Contents of ``chat_template.jinja``.
-        card: Contents of ``card.json``; none is written without it.
-        dtype: Type that the weights are stored in.
+def locate_tensors(folder: Path) -> dict[str, TensorFile]:
+    """Open the weight files of a folder and return, for every tensor in them, its file.
 
     Raises:
-        CheckpointError: the tensors are not those of the config.
+        CheckpointError: a file is missing or damaged, or a tensor lies in two files.
     """
-    shapes = {name: tuple(tensor.shape) for name, tensor in state.items()}
-    _check_shapes(shapes, config, "the state to save")
-    folder.mkdir(parents=True, exist_ok=True)
-    tensors = {name: state[name].detach().to("cpu", dtype).contiguous().clone() for name in config.tensor_shapes()}
-    save_file(tensors, folder / WEIGHTS_NAME, metadata={"format": "pt"})
-    _write_json(folder / CONFIG_NAME, config.to_dict())
-    (folder / TOKENIZER_NAME).write_text(tokenizer_json, encoding="utf-8")
-    (folder / TEMPLATE_NAME).write_text(chat_template, encoding="utf-8")
-    if card is not None:
-        _write_json(folder / CARD_NAME, {"name": card.name, "kind": card.kind, **card.details})
-
-
-SYNTHETIC_TEMPLATE = """\
-{%- for message in messages %}
-{{- '<|start|>' + message.role + ' ' + (message.content or '') }}
-{%- for call in message.tool_calls or [] %}
-{{- '<tool_call>' + call.function.name + (call.function.arguments | tojson) + '</tool_call>' }}
-{%- endfor %}
-{{- '<|end|>' }}
-{%- endfor %}
-{%- if add_generation_prompt %}{{- '<|start|>assistant ' + ('<think>' if enable_thinking else '</think>') }}{%- endif %}
-"""
-
-
-def synthetic_checkpoint(folder: Path, config: SparkConfig, seed: int, dtype: torch.dtype = torch.bfloat16) -> None:
-    """Write a complete checkpoint with random weights and a tokenizer of bytes: for tests and for measuring speed.
-
-    Args:
-        folder: Where to write it.
-        config: The architecture; its vocabulary must have room for 256 bytes and eight special tokens.
-        seed: Draws the weights.
-        dtype: Type that the weights are stored in.
-    """
-    from agent_eval.spark_backend.model import initial_weights
-
-    specials = ["<|start|>", "<|end|>", "<pad>", "<think>", "</think>", "<tool_call>", "</tool_call>", "<unk>"]
-    alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
-    room = len(specials) + len(alphabet)
-    if config.vocab_size < room:
-        raise CheckpointError(
-            f"a synthetic checkpoint needs a vocabulary of at least {room} tokens, got vocab_size={config.vocab_size}",
-            hint="raise vocab_size",
-        )
-    tokens = [*specials, *alphabet, *(f"<unused{i}>" for i in range(config.vocab_size - room))]
-    tokenizer = Tokenizer(models.BPE(vocab={token: i for i, token in enumerate(tokens)}, merges=[]))
-    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
-    tokenizer.decoder = decoders.ByteLevel()
-    tokenizer.add_special_tokens([AddedToken(token, normalized=False) for token in specials])
-    generator = torch.Generator().manual_seed(seed)
-    save_checkpoint(
-        folder,
-        config,
-        initial_weights(config, generator),
-        tokenizer_json=tokenizer.to_str(),
-        chat_template=SYNTHETIC_TEMPLATE,
-        card=Card(name=folder.name, kind="synthetic", details={"seed": seed}),
-        dtype=dtype,
-    )
-
-
-_WHAT_A_FOLDER_HOLDS = (
-    f"a checkpoint folder holds {CONFIG_NAME}, {WEIGHTS_NAME} (or shards), {TOKENIZER_NAME} and {TEMPLATE_NAME}"
-)
-
-
-def _weight_files(folder: Path) -> list[Path]:
-    if not folder.is_dir():
-        raise CheckpointError(f"{folder} is no folder", hint=_WHAT_A_FOLDER_HOLDS)
-    single, index = folder / WEIGHTS_NAME, folder / INDEX_NAME
-    if single.exists():
-        return [single]
-    if index.exists():
-        named = _read_json(index).get("weight_map")
-        if not isinstance(named, dict) or not all(isinstance(name, str) for name in named.values()) or not named:
-            raise CheckpointError(
-                f"{index}: weight_map is {named!r}, expected an object from tensor names to file names",
-                hint="download the file again",
-            )
-        shards = [folder / name for name in sorted(set(named.values()))]
-        for shard in shards:
-            if shard.parent != folder or not shard.exists():
+    where: dict[str, TensorFile] = {}
+    for path in weight_files(folder):
+        file = TensorFile(path)
+        for name in file.entries:
+            if name in where:
                 raise CheckpointError(
-                    f"{index} names the shard {shard.name!r}, which is not in {folder}",
-                    hint="download the missing shard",
+                    f"tensor {name} lies in {where[name].path.name} and in {path.name}, expected it once",
+                    hint="the shards are of two checkpoints; download all of them again",
                 )
-        return shards
-    pickles = sorted(path.name for pattern in _PICKLES for path in folder.glob(pattern))
-    if pickles:
-        raise CheckpointError(
-            f"{folder} holds its weights as a pickle ({pickles[0]}), expected {WEIGHTS_NAME}; "
-            "a pickle is never loaded, because reading it runs the code inside",
-            hint="download the safetensors files of this checkpoint, or convert them where you trust the source",
-        )
-    raise CheckpointError(f"no {WEIGHTS_NAME} and no {INDEX_NAME} in {folder}", hint=_WHAT_A_FOLDER_HOLDS)
-
-
-def _check_tensors(files: list[Path], config: SparkConfig) -> dict[str, Path]:
-    where: dict[str, Path] = {}
-    shapes: dict[str, tuple[int, ...]] = {}
-    with ExitStack() as stack:
-        for path in files:
-            try:
-                file = stack.enter_context(safe_open(path, framework="pt"))
-                for name in file.keys():  # noqa: SIM118  a safetensors file is no mapping
-                    if name.startswith("lm_head.") and config.tie_word_embeddings:
-                        continue  # some exporters store the tied head a second time; the embedding decides
-                    part = file.get_slice(name)
-                    if part.get_dtype() not in _DTYPES:
-                        raise CheckpointError(
-                            f"tensor {name} in {path.name} is of type {part.get_dtype()}, "
-                            f"expected one of: {', '.join(_DTYPES)}",
-                            hint="pass the unquantised checkpoint; the builds quantise it themselves",
-                        )
-                    where[name] = path
-                    shapes[name] = tuple(part.get_shape())
-            except (SafetensorError, OSError) as error:
-                raise _unreadable(path, error) from None
-    _check_shapes(shapes, config, ", ".join(path.name for path in files))
+            where[name] = file
     return where
 
 
-def _check_shapes(found: Mapping[str, tuple[int, ...]], config: SparkConfig, where: str) -> None:
-    expected = config.tensor_shapes()
+def check_shapes(found: Mapping[str, tuple[int, ...]], expected: Mapping[str, tuple[int, ...]], where: str) -> None:
+    """Hold the names and shapes of tensors against what a config asks for.
+
+    Args:
+        found: Of the tensors that are there.
+        expected: Of the tensors that there must be, no more and no less.
+        where: What the messages call the place.
+
+    Raises:
+        CheckpointError: names the first tensor that is missing, of another shape, or too many.
+    """
     for name, shape in expected.items():
         if name not in found:
             raise CheckpointError(
@@ -277,24 +172,3 @@ def _check_shapes(found: Mapping[str, tuple[int, ...]], config: SparkConfig, whe
             f"{len(expected)} tensors",
             hint="config.json and the weights must be of one checkpoint; num_hidden_layers may be too low",
         )
-
-
-def _unreadable(path: Path, error: Exception) -> CheckpointError:
-    return CheckpointError(
-        f"{path} cannot be read as safetensors: {error}",
-        hint="the file is cut off or damaged; download it again and compare its size",
-    )
-
-
-def _read_json(path: Path) -> dict[str, Any]:
-    try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise CheckpointError(f"{path} cannot be read as JSON: {error}", hint="download the file again") from None
-    if not isinstance(data, dict):
-        raise CheckpointError(f"{path} holds a {type(data).__name__}, expected a JSON object", hint="download it again")
-    return data
-
-
-def _write_json(path: Path, data: Mapping[str, Any]) -> None:
-    path.write_text(json.dumps(data, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")

@@ -101,6 +101,29 @@ def usable_cores(root: Path = ROOT, *, allowed: int | None = None) -> int:
     return max(1, min(physical_cores(root), allowed, _quota(root) or allowed))
 
 
+def available_memory(root: Path = ROOT) -> int:
+    """Return how many bytes this process can still take without swapping; 0 where the system does not tell.
+
+    The least of what the machine has free, mapped files that can be dropped included, and what a container's limit
+    leaves.
+    """
+    free = _meminfo(root, "MemAvailable")
+    limit, used = (_read(root / f"sys/fs/cgroup/memory.{name}").strip() for name in ("max", "current"))
+    if limit.isdigit() and used.isdigit():
+        left = max(0, int(limit) - int(used) + _reclaimable(root))
+        return min(free, left) if free else left
+    return free
+
+
+def _reclaimable(root: Path) -> int:
+    """Return the file pages that count towards a container's limit but can be dropped."""
+    for line in _read(root / "sys/fs/cgroup/memory.stat").splitlines():
+        name, _, value = line.partition(" ")
+        if name == "file" and value.isdigit():
+            return int(value)
+    return 0
+
+
 def _processors(root: Path) -> list[dict[str, str]]:
     """Split ``/proc/cpuinfo`` into its paragraphs, one dictionary each."""
     paragraphs = []
@@ -136,10 +159,14 @@ def _cpu_flags(processors: list[dict[str, str]], arch: str) -> tuple[str, ...]:
 
 
 def _memory_bytes(root: Path) -> int:
+    return _meminfo(root, "MemTotal")
+
+
+def _meminfo(root: Path, wanted: str) -> int:
     for line in _read(root / "proc/meminfo").splitlines():
         name, _, value = line.partition(":")
         number = value.split()
-        if name == "MemTotal" and number and number[0].isdigit():
+        if name == wanted and number and number[0].isdigit():
             return int(number[0]) * 1024
     return 0
 

@@ -3,9 +3,36 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
+
+if TYPE_CHECKING:
+    from agent_eval.spark_backend.kernels.decode import Choice
+
+
+def choose(
+    logits: Tensor, temperature: float, top_p: float, generator: torch.Generator, kernels: Choice | None = None
+) -> int:
+    """Return the next token, or -1 if a logit is not a number or the largest is not finite.
+
+    Args:
+        logits: (V,) float32.
+        temperature: 0 takes ``greedy``'s token, anything above draws as ``sample`` does.
+        top_p: See ``sample``.
+        generator: Draws one number per call unless greedy.
+        kernels: Choose the same token without a copy of the logits and without sorting them; where a sum falls on the
+            edge between two tokens, rounding may decide otherwise.
+    """
+    if kernels is not None and logits.is_contiguous():
+        if temperature == 0:
+            return kernels.greedy(logits)
+        return kernels.sample(logits, temperature, top_p, _draw(generator))
+    best = greedy(logits)
+    if not math.isfinite(logits[best].item()):  # the maximum is not a number if any logit is not
+        return -1
+    return best if temperature == 0 else sample(logits, temperature, top_p, generator)
 
 
 def greedy(logits: Tensor) -> int:
@@ -32,9 +59,13 @@ def sample(logits: Tensor, temperature: float, top_p: float, generator: torch.Ge
     reached = ordered.cumsum(dim=-1)
     kept = int((reached - ordered < top_p).sum()) if top_p < 1 else ordered.numel()
     kept = max(kept, 1)
-    draw = torch.rand((), dtype=torch.float64, generator=generator) * reached[kept - 1]
+    draw = _draw(generator) * reached[kept - 1]
     place = int(torch.searchsorted(reached[:kept], draw, right=True))
     return int(ids[min(place, kept - 1)])
+
+
+def _draw(generator: torch.Generator) -> float:
+    return float(torch.rand((), dtype=torch.float64, generator=generator))
 
 
 def is_valid(temperature: float, top_p: float) -> bool:

@@ -1,21 +1,28 @@
-"""Spark as a ``Model``: chat template, tokenizer and engine in a row. Holds no state but the engine's."""
+"""Spark as a ``Model``: chat template, tokenizer and engine in a row. Of an episode it knows only whether it began."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import takewhile
 from pathlib import Path
 from typing import Self
 
 from agent_eval.contracts import Engine
 from agent_eval.errors import CheckpointError
-from agent_eval.spark_backend.builds import DEFAULT_CONTEXT, load_build
+from agent_eval.spark_backend.builds import DEFAULT_CONTEXT, LoadedBuild, open_build
 from agent_eval.spark_backend.chat import ChatTemplate
 from agent_eval.spark_backend.config import SparkConfig
-from agent_eval.spark_backend.tokenizer import TOKENIZER_NAME, SparkTokenizer
+from agent_eval.spark_backend.fitting import require_fit
+from agent_eval.spark_backend.meter import head_alone, seconds_of
+from agent_eval.spark_backend.tokenizer import SparkTokenizer
 from agent_eval.types import Generation, Message, Sampling
 
 END_OF_TURN = "<｜end▁of▁sentence｜>"
 """What closes every turn in the published template; there it is the end-of-sequence token too."""
+
+
+SHORTEST_PREFIX = 16
+"""Tokens below which a prefix is not worth a pass of its own; templates without instructions and tools have fewer."""
 
 
 class SparkModel:
@@ -28,6 +35,7 @@ class SparkModel:
         stop: Tokens that end a turn.
         thinking: Whether turns begin inside the thinking tags.
         notes: What the build is, for the record.
+        trap_s: Where the head was left as it is beside quantised projections: seconds of its product for one token.
     """
 
     def __init__(
@@ -39,39 +47,56 @@ class SparkModel:
         stop: frozenset[int],
         thinking: bool = True,
         notes: str = "",
+        trap_s: float | None = None,
     ) -> None:
         self._engine = engine
         self._tokenizer = tokenizer
         self._template = template
         self._stop = stop
         self._thinking = thinking
+        self._begun = False
         self.notes = notes
+        self.trap_s = trap_s
 
     @classmethod
     def load(
-        cls, folder: Path, build: str, *, threads: int, thinking: bool = True, context: int = DEFAULT_CONTEXT
+        cls,
+        folder: Path,
+        build: str,
+        *,
+        threads: int,
+        thinking: bool = True,
+        context: int = DEFAULT_CONTEXT,
+        text: Path | None = None,
     ) -> Self:
         """Load a build of a checkpoint folder with everything that speaks for it.
 
+        Args:
+            folder: The checkpoint.
+            build: The build's name.
+            threads: Threads that may compute.
+            thinking: Whether turns begin inside the thinking tags.
+            context: Most tokens of prompt and generation together.
+            text: Folder with the tokenizer and the chat template, if not the checkpoint's own.
+
         Raises:
             UnknownName: there is no such build.
-            CheckpointError: the folder cannot be loaded.
+            CheckpointError: the folder cannot be loaded, or its parts are of different models.
         """
         config = SparkConfig.from_folder(folder)
-        tokenizer = SparkTokenizer.from_folder(folder)
-        if tokenizer.size > config.vocab_size:
-            raise CheckpointError(
-                f"{TOKENIZER_NAME} has {tokenizer.size} tokens, expected at most vocab_size, {config.vocab_size}",
-                hint="tokenizer.json and config.json must be of one checkpoint",
-            )
-        template = ChatTemplate.from_folder(folder, special_tokens(config, tokenizer))
-        loaded = load_build(folder, build, threads=threads, context=context)
+        tokenizer = SparkTokenizer.from_folder(text or folder)
+        template = ChatTemplate.from_folder(text or folder, special_tokens(config, tokenizer))
         stop = stop_tokens(config, tokenizer)
-        return cls(loaded.engine, tokenizer, template, stop=stop, thinking=thinking, notes=loaded.notes)
+        require_fit(config, tokenizer, template, stop)
+        loaded = open_build(folder, build, threads=threads, context=context)
+        trap_s = None
+        if isinstance(loaded, LoadedBuild) and loaded.description.head_trap:
+            trap_s = seconds_of(head_alone(loaded.engine))
+        return cls(loaded.engine, tokenizer, template, stop=stop, thinking=thinking, notes=loaded.notes, trap_s=trap_s)
 
     def begin(self) -> None:
         """Forget the episode before."""
-        self._engine.reset()
+        self._begun = False  # the engine begins with the first prompt, which shows what episodes have in common
 
     def generate(
         self, messages: Sequence[Message], tools: Sequence[Mapping[str, object]], sampling: Sampling
@@ -85,9 +110,28 @@ class SparkModel:
         """
         # Rendered whole each time: what stays the same is found again by the engine, token by token.
         prompt = self._tokenizer.encode(self._template.render(messages, tools, thinking=self._thinking))
+        if not self._begun:
+            self._engine.begin(self._prefix(prompt, messages, tools))
+            self._begun = True
         result = self._engine.generate(prompt, self._stop, sampling)
         tokens = len(result.ids) + (result.finish == "stop")
         return Generation(self._tokenizer.decode(result.ids), result.finish, tokens, result.timing)
+
+    def _prefix(
+        self, prompt: Sequence[int], messages: Sequence[Message], tools: Sequence[Mapping[str, object]]
+    ) -> Sequence[int]:
+        """Return how the prompt begins whatever the user says: the instructions and the tools, as tokens."""
+        system = takewhile(lambda message: message.role == "system", messages)
+        try:
+            bare = self._template.render([*system, Message("user", "")], tools, thinking=self._thinking)
+        except CheckpointError:
+            return ()  # a template that wants more than a user's turn; then nothing is kept between episodes
+        same = 0
+        for one, other in zip(self._tokenizer.encode(bare), prompt[:-1], strict=False):
+            if one != other:
+                break
+            same += 1
+        return prompt[:same] if same >= SHORTEST_PREFIX else ()
 
 
 def stop_tokens(config: SparkConfig, tokenizer: SparkTokenizer) -> frozenset[int]:

@@ -12,8 +12,7 @@ from pathlib import Path
 import tokenizers
 
 from agent_eval.errors import CheckpointError
-
-TOKENIZER_NAME = "tokenizer.json"
+from agent_eval.spark_backend.checkpoint_folder import TOKENIZER_NAME
 
 
 class SparkTokenizer:
@@ -46,11 +45,15 @@ class SparkTokenizer:
             CheckpointError: they are no tokenizer.
         """
         try:
-            return cls(tokenizers.Tokenizer.from_str(content))
+            tokenizer = tokenizers.Tokenizer.from_str(content)
         except Exception as error:  # noqa: BLE001  the library raises a bare Exception for anything it cannot read
             raise CheckpointError(
                 f"{source} is no tokenizer: {error}", hint=f"download {TOKENIZER_NAME} of the same checkpoint"
             ) from None
+        # what the author's training cut or padded is not meant for prompts, and would change them silently
+        tokenizer.no_truncation()
+        tokenizer.no_padding()
+        return cls(tokenizer)
 
     def encode(self, text: str) -> list[int]:
         """Return the ids of a text, in which special tokens are written out."""
@@ -67,6 +70,11 @@ class SparkTokenizer:
     def token(self, token_id: int) -> str | None:
         """Return the token of an id, or None if the vocabulary is smaller."""
         return self._tokenizer.id_to_token(token_id)
+
+    @property
+    def largest_id(self) -> int:
+        """The largest id that a token has; ids may have gaps."""
+        return max(self._tokenizer.get_vocab(with_added_tokens=True).values(), default=-1)
 
     @property
     def size(self) -> int:

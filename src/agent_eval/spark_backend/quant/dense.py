@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import torch
 import torch.nn.functional as F  # noqa: N812  the field's name for it
 from torch import Tensor, nn
+
+from agent_eval.spark_backend.quant.rows import RowSource
 
 UPCAST_ROWS = 4
 """From so many rows on, a CPU without bfloat16 units is faster when it widens the weights first.
 
 Measured with torch 2.13 on AVX2 and AVX-512 machines: at 64 rows 3 to 5 times faster, at one row 2 to 3 times slower.
 """
+
+_WIDENED_CHANNELS = 4096  # channels in float32 at a time: 32 MiB at a width of 2048
 
 
 class Dense(nn.Module):
@@ -38,19 +42,12 @@ class WidenedBf16(nn.Module):
         """Map (..., K) to (..., N), both bfloat16."""
         if x.numel() < UPCAST_ROWS * x.shape[-1]:
             return F.linear(x, self.weight)
-        return F.linear(x.float(), self.weight.float()).to(torch.bfloat16)
-
-
-@dataclass(frozen=True)
-class Fp32:
-    """Float32 throughout: the control build, and what training runs on."""
-
-    activation: torch.dtype = torch.float32
-    notes: str = "nothing quantised, float32 throughout; torch linear for decode and prefill"
-
-    def linear(self, name: str, weight: Tensor) -> nn.Module:  # noqa: ARG002  every scheme gets the name
-        """Return a layer with trainable float32 weights."""
-        return Dense(weight.float())
+        wide, channels = x.float(), len(self.weight)
+        out = x.new_empty(*x.shape[:-1], channels)
+        for start in range(0, channels, _WIDENED_CHANNELS):
+            part = self.weight[start : start + _WIDENED_CHANNELS]
+            out[..., start : start + len(part)] = F.linear(wide, part.float())
+        return out
 
 
 def has_bf16_units() -> bool:
@@ -59,28 +56,47 @@ def has_bf16_units() -> bool:
     return any(capabilities.get(name, False) for name in ("avx512_bf16", "amx_bf16", "bf16"))
 
 
-@dataclass(frozen=True)
-class Bf16:
-    """The checkpoint as published.
+def dense_layer(source: RowSource, dtype: torch.dtype, *, compiled: bool, native: bool | None = None) -> nn.Module:
+    """Return a layer for inference with weights of a type.
 
     Args:
-        native: Whether the CPU has bfloat16 units; without them, prefill widens the weights to float32.
+        source: The weight; where it is one tensor of that type, it is used in place.
+        dtype: bfloat16 or float32.
+        compiled: Whether the compiled kernels are there.
+        native: Whether this CPU multiplies bfloat16 in hardware; asked of it unless given.
+    """
+    if compiled:
+        from agent_eval.spark_backend.kernels.linear import PackedLinear
+
+        return PackedLinear.dense(source, dtype)
+    weight = source.rows(0, source.shape[0]).to(dtype)
+    widens = dtype == torch.bfloat16 and not (has_bf16_units() if native is None else native)
+    return WidenedBf16(weight) if widens else Dense(weight).requires_grad_(requires_grad=False)
+
+
+@dataclass(frozen=True)
+class Fp32:
+    """Float32 weights that can be trained: what training runs on, and the exact model of the tests."""
+
+    activation: torch.dtype = torch.float32
+
+    def linear(self, name: str, source: RowSource) -> nn.Module:  # noqa: ARG002  every scheme gets the name
+        """Return a layer with trainable float32 weights."""
+        return Dense(source.rows(0, source.shape[0]).float())
+
+
+@dataclass(frozen=True)
+class Unquantised:
+    """The checkpoint as published, or in float32 throughout as a control.
+
+    Args:
+        activation: Type of weights and activations: bfloat16 or float32.
+        compiled: Whether the compiled kernels are there; otherwise torch's own serve.
     """
 
-    native: bool = field(default_factory=has_bf16_units)
-    activation: torch.dtype = torch.bfloat16
+    activation: torch.dtype
+    compiled: bool
 
-    @property
-    def notes(self) -> str:
-        """Say which kernels compute."""
-        prefill = (
-            "torch bfloat16 linear"
-            if self.native
-            else f"float32 linear over widened weights from {UPCAST_ROWS} rows on (this CPU has no bfloat16 units)"
-        )
-        return f"nothing quantised, weights and activations bfloat16; decode: torch bfloat16 linear; prefill: {prefill}"
-
-    def linear(self, name: str, weight: Tensor) -> nn.Module:  # noqa: ARG002  every scheme gets the name
-        """Return a bfloat16 layer."""
-        weight = weight.to(torch.bfloat16)
-        return Dense(weight) if self.native else WidenedBf16(weight)
+    def linear(self, name: str, source: RowSource) -> nn.Module:  # noqa: ARG002  every scheme gets the name
+        """Return a layer for inference."""
+        return dense_layer(source, self.activation, compiled=self.compiled)

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Protocol
 
 import torch
-from torch import Tensor, nn
+from torch import nn
+
+from agent_eval.spark_backend.quant.rows import RowSource
 
 
 class Scheme(Protocol):
@@ -16,17 +18,16 @@ class Scheme(Protocol):
         """Type of the activations between the layers, of the embedding table and of the output gate's weights."""
         ...
 
-    @property
-    def notes(self) -> str:
-        """One line for the record: what is quantised and how, and which kernel computes."""
-        ...
-
-    def linear(self, name: str, weight: Tensor) -> nn.Module:
+    def linear(self, name: str, source: RowSource) -> nn.Module:
         """Return a layer without bias that multiplies by a weight of shape (N, K).
 
         It maps (..., K) of the activation type to (..., N) of that type or of float32.
 
+        Args:
+            name: The layer's place in the model, such as ``model.layers.0.mlp.down_proj``.
+            source: Its rows; a ``GroupedSource`` where the checkpoint is quantised already.
+
         Raises:
-            CheckpointError: a weight of this shape cannot be represented.
+            CheckpointError: a weight of this shape or form cannot be represented.
         """
         ...

@@ -23,4 +23,5 @@ extern "C" {
 // Sets the number of threads, the caller's included (1: no others are kept). Threads beyond the caller's are pinned to
 // cores if `cores` names them (one per thread); NULL leaves them to the system.
 void sk_set_threads(int32_t count, const int32_t *cores);
+int32_t sk_threads(void);
 }

@@ -1,0 +1,89 @@
+"""Other implementations of the architecture, each in an environment of its own: found by path, asked by a file.
+
+A request is a JSON object; the driver of a peer reads it in the peer's environment and writes its answer as an npz.
+
+``folder``, ``dtype``
+    The checkpoint, and ``float32`` or ``bfloat16``.
+``prompts``, ``new_tokens``
+    Token ids, each prompt for itself, and how far to continue it greedily.
+``read``
+    Whether the prompts' own rows are wanted too.
+``together``
+    Prompts of one length, computed in one pass.
+``rotary``
+    Bases and rotated widths of rotary embeddings.
+
+Prompt ``i`` is answered by ``greedy_i`` (new_tokens,), by ``steps_i`` (new_tokens, V), the log-probabilities that
+each of these was chosen by, and by ``whole_i`` (T, V), those after every token of the prompt. ``again_i`` is what a
+peer repeats from a cache of prefixes of its own, ``together_i`` the last row (V,) or the continuation (new_tokens,) of
+what was computed together, as the peer has it. ``frequencies_i`` (rotated / 2,) is what it multiplies positions by, if
+it does not compute that as torch does.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+Answer = dict[str, NDArray[np.float32]]
+
+HERE = Path(__file__).parent
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a peer is asked; see the module."""
+
+    folder: str
+    dtype: str
+    prompts: list[list[int]]
+    new_tokens: int
+    read: bool
+    together: list[list[int]]
+    rotary: list[tuple[float, int]]
+
+
+@dataclass(frozen=True)
+class Peer:
+    """One other implementation."""
+
+    name: str
+    limit_s: int
+    """Seconds after which an answer is given up; several times what a busy machine takes."""
+
+    @property
+    def python(self) -> Path:
+        """The interpreter of the peer's environment, which lies beside this one."""
+        own = Path(sys.prefix)
+        return own.with_name(f"{own.name}-{self.name}") / "bin" / "python"
+
+    def require(self) -> None:
+        """Skip the test, and say how to run it, where the peer is not installed."""
+        if not self.python.exists():
+            pytest.skip(f"{self.name} is not installed beside {sys.prefix}: make parity-{self.name}")
+
+    def ask(self, request: Request, at: Path) -> Answer:
+        """Have the peer answer a request, through files of this name."""
+        question, answer = at.with_suffix(".json"), at.with_suffix(".npz")
+        question.write_text(json.dumps(asdict(request)), encoding="utf-8")
+        done = subprocess.run(
+            [self.python, HERE / f"{self.name}_driver.py", question, answer],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=self.limit_s,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr[-4000:]
+        with np.load(answer) as arrays:
+            return dict(arrays)
+
+
+PEERS = {peer.name: peer for peer in (Peer("mlx", limit_s=600), Peer("vllm", limit_s=600))}
