@@ -19,9 +19,9 @@ test: $(PEERS)
 peers: $(PEERS)
 	$(VENV)/bin/python -m pytest -m peers
 
-# other implementations of the model (docs/peers.md), each in an environment of its own; their tests are skipped without
+# other implementations of the model (docs/peers.md), each in an environment of its own: without, `make test` skips these
 parity: $(READY) parity-mlx parity-vllm
-	$(VENV)/bin/python -m pytest -m peers tests/peers/parity
+	$(VENV)/bin/python -m pytest tests/peers/parity/test_mlx_and_vllm.py
 
 parity-mlx: $(VENV)-mlx/.ready
 

@@ -188,8 +188,6 @@ def run_bench(options: BenchOptions, tell: Callable[[str], None]) -> BenchRecord
     wiring.check_room(checkpoints, builds, context)
     for build in builds:
         wiring.prepare_build(folders[build], build, tell)
-    for build in builds:
-        wiring.prepare_build(folder, build, tell)
     load_before = _load()
     measured = measure(
         builds,

@@ -156,6 +156,7 @@ def test_no_text_raises(text: str, finish: str) -> None:
             assert type(action) in TOOLS.values()
         case Malformed(detail=detail):
             assert detail
+    assert len(calls_behind_the_first(text)) <= max(0, text.count("<tool_call>") - 1)
 
 
 ACTIONS: st.SearchStrategy[Action] = st.one_of(

@@ -1,4 +1,7 @@
-"""What every ``Engine`` promises. Implementations: torch's modules alone and with the compiled step; llama.cpp."""
+"""What every ``Engine`` promises. Implementations: torch's modules alone and with the compiled step; llama.cpp.
+
+What those over a core share is tested more closely in ``tests/spark_backend/test_sequence_engine.py``.
+"""
 
 from __future__ import annotations
 

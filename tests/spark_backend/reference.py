@@ -1,5 +1,7 @@
 """The slow exact twins: the forward pass and the quantised products written out in float64 and integers, with loops.
 
+Only rotary angles are those of float32, since the weights were trained with them.
+
 Nothing here calls the code under test or torch; both sides share only the config.
 """
 
@@ -11,7 +13,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from agent_eval.spark_backend.config import LayerType, SparkConfig
+from agent_eval.spark_backend.config import LayerType, Rope, SparkConfig
 
 Array = NDArray[np.float64]
 
@@ -81,11 +83,18 @@ def rotate(config: SparkConfig, kind: LayerType, head: Array, position: int) -> 
     rotated = int(config.head_dim * rope.partial_rotary_factor)
     out = head.copy()
     for pair in range(rotated // 2):
-        angle = position * rope.theta ** (-2 * pair / rotated)
+        angle = turned_by(rope, rotated, pair, position)
         a, b = head[pair], head[pair + rotated // 2]
         out[pair] = a * math.cos(angle) - b * math.sin(angle)
         out[pair + rotated // 2] = b * math.cos(angle) + a * math.sin(angle)
     return out
+
+
+def turned_by(rope: Rope, rotated: int, pair: int, position: int) -> float:
+    """Return the angle of one pair at one position: rounded to float32 at every step, as the published model has it."""
+    exponent = np.float32(2 * pair) / np.float32(rotated)
+    frequency = np.float32(1) / np.float32(rope.theta ** float(exponent))
+    return float(np.float32(position) * frequency)
 
 
 def integer_product(

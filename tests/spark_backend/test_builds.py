@@ -118,7 +118,7 @@ def test_projections_and_head_are_quantised_gate_norms_and_embedding_are_not(che
     names = ("self_attn.q_k_v_proj", "self_attn.out_proj", "mlp.gate_up_proj", "mlp.down_proj")
     assert quantised == {"head"} | {f"layers.{i}.{name}" for i in range(4) for name in names}
     kept = dict(model.named_parameters())
-    assert torch.equal(kept["embedding"], weights["model.embedding.weight"])
+    assert torch.equal(kept["embedding.weight"], weights["model.embedding.weight"])
     assert torch.equal(kept["norm.weight"], weights["model.norm.weight"].float())
     for i in range(4):
         gate = weights[f"model.layers.{i}.self_attn.g_proj.weight"]
@@ -129,7 +129,7 @@ def test_projections_and_head_are_quantised_gate_norms_and_embedding_are_not(che
 def test_gate_and_embedding_of_a_float32_checkpoint_are_rounded_like_published_ones() -> None:
     weights = initial_weights(SMALL, torch.Generator().manual_seed(0))
     kept = dict(Spark(SMALL, weights, scheme_of("w4a16")).named_parameters())
-    assert torch.equal(kept["embedding"], weights["model.embedding.weight"].bfloat16())
+    assert torch.equal(kept["embedding.weight"], weights["model.embedding.weight"].bfloat16())
     gate = weights["model.layers.1.self_attn.g_proj.weight"]
     assert torch.equal(kept["layers.1.self_attn.g_proj"], gate.bfloat16().float())
 

@@ -47,7 +47,7 @@ def test_a_written_folder_computes_bit_for_bit_what_the_same_rounding_computes_o
 
 def test_rounding_the_table_too_changes_what_the_model_reads(checkpoint: Path, tmp_path: Path) -> None:
     convert(checkpoint, tmp_path / "out", asked("w4a16"))
-    assert "embedding rounded to 4 bits" in describe_build(tmp_path / "out", "w4a16").notes
+    assert "projections, head and embedding 4-bit, asymmetric" in describe_build(tmp_path / "out", "w4a16").notes
     assert not torch.equal(logits(tmp_path / "out", "w4a16"), logits(checkpoint, "w4a16"))
 
 

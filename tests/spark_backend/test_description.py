@@ -52,6 +52,18 @@ def test_the_notes_say_what_is_quantised_and_what_computes(build: str) -> None:
     assert not description.head_trap
 
 
+def test_a_table_that_is_quantised_with_the_head_is_named_and_counted_once() -> None:
+    four = grouped(4, 128, symmetric=False)
+    shared = described("w4a16", embedding=four)
+    assert shared.notes.startswith("projections, head and embedding 4-bit, asymmetric, groups of 128 (4.25 bits")
+    assert "; gate and norms not quantised; " in shared.notes
+    table = 131072 * 2048
+    assert described("w4a16").size_bytes - shared.size_bytes == 2 * table
+    apart = described("w4a16", embedding=four, head=BFLOAT16)
+    assert "projections and embedding 4-bit" in apart.notes
+    assert apart.size_bytes - shared.size_bytes == 2 * table
+
+
 def test_a_head_that_is_left_alone_is_flagged() -> None:
     description = described("w4a8", head=BFLOAT16, head_cost="28 ms of every token", remarks=("it was found so",))
     assert description.head_trap

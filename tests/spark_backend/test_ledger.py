@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,10 +11,13 @@ from torch import Tensor
 from agent_eval.errors import OperatorError
 from agent_eval.spark_backend.builds import describe_build, load_build
 from agent_eval.spark_backend.config import SparkConfig
-from agent_eval.spark_backend.description import describe
+from agent_eval.spark_backend.convert import conversion_of, convert
+from agent_eval.spark_backend.description import describe, grouped
 from agent_eval.spark_backend.ledger import HEAD, Ledger, ledger, require_room, rotary_bytes
 from agent_eval.spark_backend.quant.name import parse_build
 from agent_eval.spark_backend.shapes import SHAPES
+from agent_eval.spark_backend.synthetic import synthetic_checkpoint
+from tests.spark_backend.configs import SMALL
 
 SPARK = SHAPES["1.7b"]
 
@@ -43,6 +47,16 @@ def test_a_table_that_is_also_the_head_is_held_once_and_read_whole() -> None:
     assert of("bf16").head_share == pytest.approx(0.157, abs=0.001)
 
 
+def test_a_table_of_codes_that_is_also_the_head_is_held_once_and_read_whole() -> None:
+    four = grouped(4, 128, symmetric=False)
+    build = describe(SPARK, parse_build("w4a16"), group=128, origin="", kernels="", embedding=four)
+    reckoned = ledger(SPARK, build, 16_384)
+    table, head = (next(entry for entry in reckoned.entries if entry.part == each) for each in ("embedding", HEAD))
+    assert table.anonymous == head.read_per_token == 131072 * 2048 * 17 // 32
+    assert table.mapped == head.anonymous == head.mapped == reckoned.mapped == 0
+    assert reckoned.read_per_token == of("w4a16").read_per_token - 2 * 2048 + 2048 * 17 // 32
+
+
 def test_rotary_tables_follow_what_is_served_not_what_the_model_was_made_for() -> None:
     whole = SPARK.max_position_embeddings * SPARK.head_dim * 4 * 4
     assert whole == 4 * 2**30
@@ -57,8 +71,24 @@ def test_a_context_beyond_the_model_is_reckoned_as_the_model_serves_it() -> None
 
 @pytest.mark.parametrize("name", ["bf16", "fp32", "w4a16", "w4a8", "w8a8", "w2a16-g32"])
 def test_the_weights_of_a_loaded_build_take_what_was_reckoned(checkpoint: Path, name: str) -> None:
-    loaded = load_build(checkpoint, name, threads=1, context=64)
-    reckoned = ledger(loaded.config, describe_build(checkpoint, name), 64)
+    require_as_reckoned(checkpoint, name)
+
+
+@pytest.mark.parametrize("tied", [True, False])
+@pytest.mark.parametrize("keep", [True, False])
+@pytest.mark.parametrize("name", ["w4a16", "w4a8"])
+def test_the_weights_of_a_quantised_folder_take_what_was_reckoned(
+    tmp_path: Path, name: str, keep: bool, tied: bool
+) -> None:
+    synthetic_checkpoint(tmp_path / "from", replace(SMALL, tie_word_embeddings=tied), seed=2)
+    wanted = conversion_of(parse_build(name), group=None, method="rtn", keep_embedding=keep)
+    convert(tmp_path / "from", tmp_path / "to", wanted)
+    require_as_reckoned(tmp_path / "to", name)
+
+
+def require_as_reckoned(folder: Path, name: str) -> None:
+    loaded = load_build(folder, name, threads=1, context=64)
+    reckoned = ledger(loaded.config, describe_build(folder, name), 64)
     held = {
         tensor.data_ptr(): tensor.nbytes for module in loaded.engine.model.modules() for tensor in tensors_of(module)
     }

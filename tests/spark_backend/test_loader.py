@@ -82,6 +82,13 @@ def test_one_matrix_is_read_in_place(checkpoint: Path) -> None:
     assert weights.source(UP).rows(0, 96).data_ptr() == weights[UP].data_ptr()
 
 
+def test_weights_that_were_released_are_read_again(checkpoint: Path) -> None:
+    weights, fresh = Weights(checkpoint, SMALL), Weights(checkpoint, SMALL)
+    held = weights[UP]
+    weights.release([held])
+    assert all(torch.equal(weights[name], fresh[name]) for name in fresh)
+
+
 def test_an_unquantised_folder_opens_as_its_weights(checkpoint: Path) -> None:
     opened = open_weights(checkpoint, SMALL)
     assert isinstance(opened, Weights)

@@ -14,13 +14,18 @@ from agent_eval.spark_backend.config import GateActivation, LayerType, Rope, Spa
 from agent_eval.spark_backend.kernels import library
 from agent_eval.spark_backend.model import MLP, RMSNorm, Spark, TensorWeights, initial_weights
 from agent_eval.spark_backend.quant.dense import Fp32, Unquantised, dense_layer
-from agent_eval.spark_backend.quant.grouped import Grouped
+from agent_eval.spark_backend.quant.grouped import Grouped, grid_of
 from agent_eval.spark_backend.quant.name import GroupedName, parse_build
+from agent_eval.spark_backend.quant.rounding import round_groups
 from agent_eval.spark_backend.quant.rows import RowSource
 from agent_eval.spark_backend.quant.scheme import Scheme
 from agent_eval.spark_backend.rotary import FIRST_ROWS, Rotary
+from agent_eval.spark_backend.table import CodedTable, DenseTable
 from tests.spark_backend import reference
+from tests.spark_backend.coded import TABLE, CodedTableWeights
 from tests.spark_backend.configs import SMALL
+
+COMPILED = [False, *([True] if library.available() else [])]
 
 LENGTH = 45  # nearly three windows
 
@@ -165,6 +170,14 @@ class TestRotary:
         assert score(13, 4) == pytest.approx(score(209, 200), abs=1e-4)
         assert score(13, 4) != pytest.approx(score(13, 5), abs=1e-3)
 
+    def test_angles_have_the_roundings_of_the_published_model(self) -> None:
+        rope, position = Rope(5e6, 0.25), 1303
+        turned = Rotary(rope, head_dim=256, positions=2048).at(position, position + 1).sin[0, 0, 32:64].double()
+        rounded = [math.sin(reference.turned_by(rope, 64, pair, position)) for pair in range(32)]
+        exact = [math.sin(position * 5e6 ** (-pair / 32)) for pair in range(32)]
+        assert (turned - torch.tensor(rounded)).abs().median() < 1e-7
+        assert (turned - torch.tensor(exact)).abs().max() > 1e-5, "the roundings show"
+
     def test_the_table_grows_with_the_sequence_and_keeps_its_rows(self) -> None:
         rotary = Rotary(Rope(5e6, 0.25), head_dim=16, positions=1_048_576)
         assert rotary.cos.shape[0] == FIRST_ROWS
@@ -247,10 +260,14 @@ def test_every_weight_is_trained() -> None:
     assert sum(p.numel() for p in model.parameters()) == SMALL.parameters
 
 
+def table_of(model: Spark) -> Tensor:
+    return dict(model.named_parameters())["embedding.weight"]
+
+
 def test_equal_seeds_give_equal_models() -> None:
     one, same, other = (Spark.initialised(SMALL, torch.Generator().manual_seed(seed)) for seed in (1, 1, 2))
-    assert torch.equal(one.embedding, same.embedding)
-    assert not torch.equal(one.embedding, other.embedding)
+    assert torch.equal(table_of(one), table_of(same))
+    assert not torch.equal(table_of(one), table_of(other))
 
 
 @pytest.mark.parametrize("tied", [True, False])
@@ -296,8 +313,38 @@ def test_the_embedding_and_a_tied_head_are_one_tensor_of_the_checkpoint() -> Non
     model = Spark(SMALL, weights, TorchBf16(native=True))
     assert model.head is not None
     table = weights["model.embedding.weight"].data_ptr()
-    assert model.embedding.data_ptr() == table
+    assert table_of(model).data_ptr() == table
     assert [parameter.data_ptr() for parameter in model.head.parameters()] == [table]
+
+
+@pytest.mark.parametrize("tied", [True, False])
+@pytest.mark.parametrize("compiled", COMPILED)
+@pytest.mark.parametrize("build", ["w4a16", "w4a8", "w8a8-asym"])
+def test_a_table_of_codes_gives_the_logits_of_the_values_that_they_stand_for(
+    build: str, compiled: bool, tied: bool
+) -> None:
+    config, name = replace(SMALL, tie_word_embeddings=tied), parse_build(build)
+    assert isinstance(name, GroupedName)
+    scheme = Grouped(name, 32, compiled, rounding="rtn")
+    codes = round_groups(weights_of(config)[TABLE], grid_of(name, 32), "rtn")
+    ids = ids_of(config, 40)
+    with torch.inference_mode():
+        model = Spark(config, CodedTableWeights(weights_of(config), codes), scheme)
+        assert isinstance(model.embedding, CodedTable)
+        assert (model.embedding.layer is model.head) == tied
+        actual = model.logits(model(ids))
+        model.embedding = DenseTable(codes.dequantised().bfloat16())
+        assert torch.equal(model.logits(model(ids)), actual)
+
+
+@pytest.mark.parametrize("compiled", COMPILED)
+def test_a_token_that_the_table_lacks_is_refused(compiled: bool) -> None:
+    name = parse_build("w4a16")
+    assert isinstance(name, GroupedName)
+    codes = round_groups(weights_of(SMALL)[TABLE], grid_of(name, 32), "rtn")
+    model = Spark(SMALL, CodedTableWeights(weights_of(SMALL), codes), Grouped(name, 32, compiled, rounding="rtn"))
+    with pytest.raises(IndexError):
+        model(torch.tensor([[1, SMALL.vocab_size]]))
 
 
 def test_a_quantised_model_cannot_be_saved_as_a_checkpoint() -> None:

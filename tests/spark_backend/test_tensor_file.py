@@ -243,6 +243,35 @@ def test_a_changed_byte_is_refused_or_gives_tensors_of_the_file_and_never_ends_t
         assert error.hint  # noqa: PT017  refusing is one of two right answers
 
 
+def test_pages_that_were_read_go_when_they_are_released_and_come_back_by_themselves(tmp_path: Path) -> None:
+    tensors = {name: torch.full((16 * 2**20,), fill, dtype=torch.uint8) for fill, name in enumerate("abcd", start=1)}
+    path = written(tmp_path / "x", tensors)
+    script = (
+        "import sys; from pathlib import Path; from agent_eval.spark_backend.tensor_file import TensorFile\n"
+        "def mapped():\n"
+        "    return next(int(line.split()[1]) for line in open('/proc/self/status') if line.startswith('RssFile'))\n"
+        "def sums():\n"
+        "    return [int(file.tensor(name)[::4096].sum()) for name in 'abcd']\n"
+        "file = TensorFile(Path(sys.argv[1])); file.release(); expected = [4096 * fill for fill in (1, 2, 3, 4)]\n"
+        "assert sums() == expected; before = mapped()\n"
+        "file.release([file.tensor('c')]); most = mapped(); file.release(); print(before - most, before - mapped())\n"
+        "assert sums() == expected"
+    )
+    run = subprocess.run([sys.executable, "-c", script, str(path)], capture_output=True, text=True, check=True)
+    but_one, whole = map(int, run.stdout.split())
+    assert abs(but_one - 48 * 1024) < 1024  # KiB
+    assert abs(whole - 64 * 1024) < 1024
+
+
+def test_a_tensor_that_is_held_keeps_what_was_written_to_it(tmp_path: Path) -> None:
+    file = TensorFile(written(tmp_path / "x"))
+    held = file.tensor("b")
+    held.fill_(7)
+    file.release([torch.zeros(3), held])
+    assert torch.equal(held, torch.full((5,), 7.0))
+    assert torch.equal(file.tensor("e"), TENSORS["e"])
+
+
 def test_mapped_tensors_take_no_memory_of_their_own(tmp_path: Path) -> None:
     path = tmp_path / "x"
     tensor = torch.ones(64 * 2**20, dtype=torch.uint8)

@@ -1,3 +1,5 @@
+"""What the shared engine (``test_sequence_engine.py``) does not ask: that torch's core computes the right numbers."""
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -9,8 +11,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from agent_eval.contracts import Engine
-from agent_eval.errors import ContextOverflow, EngineFault
+from agent_eval.errors import EngineFault
 from agent_eval.spark_backend.builds import BUILDS, load_build
 from agent_eval.spark_backend.kernels import library
 from agent_eval.spark_backend.loader import Weights
@@ -58,11 +59,6 @@ def engine(make: Make) -> TorchEngine:
     return make()
 
 
-def test_it_is_an_engine(engine: TorchEngine) -> None:
-    implemented: Engine = engine
-    assert implemented.generate([1], NEVER, Sampling(max_tokens=1)).ids
-
-
 def test_greedy_text_is_that_of_the_whole_sequence_token_by_token(model: Spark, engine: TorchEngine) -> None:
     ids = prompt_of(30)
     for _ in range(10):
@@ -78,17 +74,6 @@ def test_greedy_text_is_the_same_every_time(checkpoint: Path, build: str) -> Non
     one.begin()
     assert one.generate(prompt_of(40), NEVER, TEN).ids == first
     assert other.generate(prompt_of(40), NEVER, TEN).ids == first
-
-
-def test_the_text_does_not_depend_on_earlier_episodes(make: Make, engine: TorchEngine) -> None:
-    fresh = make()
-    for seed in range(4):
-        engine.generate(prompt_of(20 + 17 * seed, seed), NEVER, TEN)
-        engine.begin()
-        fresh.begin()
-        ours, theirs = (e.generate(prompt_of(33, 9), NEVER, TEN) for e in (engine, fresh))
-        assert ours.ids == theirs.ids
-        assert ours.timing.prefill_tokens == 33
 
 
 def test_the_steps_of_an_episode_reuse_what_they_share_and_change_nothing(make: Make, engine: TorchEngine) -> None:
@@ -160,7 +145,7 @@ def test_a_pass_that_broke_off_is_a_fault_and_leaves_no_trace(checkpoint: Path, 
 
 def remembered(engine: TorchEngine) -> Tensor:
     """The keys and values of the full layer, the last one: every number of the layers below went into them."""
-    return engine._cache.memories["full_attention"].store[:, :, :, : engine._cache.length]
+    return engine._core.cache.memories["full_attention"].store[:, :, :, : engine._core.cache.length]
 
 
 class Step(NamedTuple):
@@ -219,21 +204,6 @@ def test_an_engine_says_what_computes_its_tokens(make: Make, model: Spark) -> No
     assert make().kernel in ("torch modules", f"{library.load().isa} fused decode step")
 
 
-def test_a_prefix_is_computed_once_for_all_episodes_that_begin_with_it(engine: TorchEngine) -> None:
-    computed = []
-    for seed in range(3):
-        engine.begin(PREFIX)
-        prompt = [*PREFIX, *prompt_of(20, seed)]
-        computed.append(engine.generate(prompt, NEVER, TEN).timing.prefill_tokens)
-    assert computed == [90, 20, 20]
-
-
-def test_the_timing_of_a_prefix_computed_anew_counts_it(engine: TorchEngine) -> None:
-    engine.begin(PREFIX)
-    engine.generate([*PREFIX[:50], 9, 9], NEVER, TEN)
-    assert engine.generate(OPENED, NEVER, TEN).timing.prefill_tokens == len(OPENED)
-
-
 @pytest.mark.parametrize("prefix", [PREFILL_ROWS - 1, PREFILL_ROWS, PREFILL_ROWS + 200])
 def test_a_prefix_longer_than_one_pass_changes_nothing(prefix: int) -> None:
     config = replace(SMALL, num_hidden_layers=2, layer_types=("sliding_attention", "full_attention"))
@@ -250,13 +220,6 @@ def test_a_prefix_longer_than_one_pass_changes_nothing(prefix: int) -> None:
     assert torch.equal(remembered(used), remembered(fresh))
 
 
-def test_the_same_prompt_again_computes_its_last_token_only(engine: TorchEngine) -> None:
-    first = engine.generate(prompt_of(50), NEVER, TEN)
-    second = engine.generate(prompt_of(50), NEVER, TEN)
-    assert second.ids == first.ids
-    assert second.timing.prefill_tokens == 1
-
-
 @pytest.mark.parametrize("length", [PREFILL_ROWS - 1, PREFILL_ROWS, PREFILL_ROWS + 1, 2 * PREFILL_ROWS, 1300])
 def test_a_long_prompt_is_computed_in_parts_without_a_seam(length: int) -> None:
     config = replace(SMALL, num_hidden_layers=2, layer_types=("sliding_attention", "full_attention"))
@@ -269,73 +232,16 @@ def test_a_long_prompt_is_computed_in_parts_without_a_seam(length: int) -> None:
     assert engine.generate(prompt, NEVER, Sampling(max_tokens=1)).ids == (expected,)
 
 
-def test_a_stop_token_ends_the_text_and_is_not_returned(engine: TorchEngine) -> None:
-    ids = engine.generate(prompt_of(30), NEVER, TEN).ids
-    place = next(i for i, token in enumerate(ids) if i and token not in ids[:i])
-    engine.begin()
-    stopped = engine.generate(prompt_of(30), frozenset([ids[place]]), TEN)
-    assert stopped.ids == ids[:place]
-    assert stopped.finish == "stop"
-    assert stopped.timing.decode_tokens == place  # the stop token was decoded like the others
-
-
-def test_a_text_may_end_at_its_first_token(engine: TorchEngine) -> None:
-    first = engine.generate(prompt_of(30), NEVER, Sampling(max_tokens=1))
-    assert (first.finish, first.timing.decode_tokens) == ("length", 0)
-    stopped = engine.generate(prompt_of(30), frozenset(first.ids), TEN)
-    assert (stopped.ids, stopped.finish, stopped.timing.decode_tokens) == ((), "stop", 0)
-
-
-def test_the_timing_counts_what_was_computed(engine: TorchEngine) -> None:
-    timing = engine.generate(prompt_of(30), NEVER, TEN).timing
-    assert (timing.prompt_tokens, timing.prefill_tokens, timing.decode_tokens) == (30, 30, 9)
-    assert timing.prefill_s > 0
-    assert timing.decode_s > 0
-    assert timing.first_token_s == timing.prefill_s
-
-
-def test_a_prompt_that_fills_the_context_is_refused(engine: TorchEngine) -> None:
-    with pytest.raises(ContextOverflow, match="the prompt has 512 tokens, expected fewer than the context of 512"):
-        engine.generate(prompt_of(512), NEVER, TEN)
-    assert len(engine.generate(prompt_of(511), NEVER, TEN).ids) == 1
-
-
-def test_the_context_ends_a_text(engine: TorchEngine) -> None:
-    generated = engine.generate(prompt_of(505), NEVER, TEN)
-    assert (len(generated.ids), generated.finish) == (7, "length")
+def test_the_logits_of_a_text_are_the_models(make: Make, model: Spark) -> None:
+    engine, text = make(), prompt_of(120)
+    with torch.inference_mode():
+        expected = model.logits(model(torch.tensor([text])))[0]
+    assert torch.allclose(engine.logits(text[:70]), expected[:70], atol=1e-4)
+    assert torch.allclose(engine.logits(text[70:]), expected[70:], atol=1e-4)
 
 
 def test_the_context_is_never_longer_than_the_model_was_made_for(model: Spark) -> None:
     assert TorchEngine(model, threads=1, context=10**6).context == SMALL.max_position_embeddings
-
-
-def test_equal_seeds_give_equal_samples(engine: TorchEngine) -> None:
-    def text(seed: int) -> tuple[int, ...]:
-        engine.begin()
-        sampling = Sampling(temperature=3.0, top_p=0.99, seed=seed, max_tokens=12)
-        return engine.generate(prompt_of(20), NEVER, sampling).ids
-
-    assert text(1) == text(1)
-    assert len({text(seed) for seed in range(4)}) > 1
-
-
-@pytest.mark.parametrize(
-    ("prompt", "sampling", "message"),
-    [
-        ([], TEN, "the prompt is empty"),
-        ([1, 320], TEN, "the prompt holds token 320, expected ids below 320"),
-        ([-1, 5], TEN, "the prompt holds token -1"),
-        ([1], Sampling(max_tokens=0), "max_tokens=0"),
-        ([1], Sampling(temperature=-1.0), "temperature=-1.0"),
-        ([1], Sampling(temperature=1.0, top_p=0.0), "top_p=0.0"),
-    ],
-)
-def test_a_request_that_cannot_be_served_is_named(
-    engine: TorchEngine, prompt: list[int], sampling: Sampling, message: str
-) -> None:
-    with pytest.raises(EngineFault) as caught:
-        engine.generate(prompt, NEVER, sampling)
-    assert message in caught.value.message
 
 
 @pytest.mark.parametrize("temperature", [0.0, 1.0])

@@ -8,6 +8,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 import torch
+from torch import Tensor
 
 from agent_eval.errors import CheckpointError
 from agent_eval.spark_backend.config import SparkConfig
@@ -15,7 +16,7 @@ from agent_eval.spark_backend.description import BuildDescription, describe
 from agent_eval.spark_backend.kernels import library
 from agent_eval.spark_backend.ledger import ledger, require_room
 from agent_eval.spark_backend.llama.mixture import is_llama
-from agent_eval.spark_backend.loader import open_weights
+from agent_eval.spark_backend.loader import Weights, open_weights
 from agent_eval.spark_backend.meter import release_memory
 from agent_eval.spark_backend.model import Spark
 from agent_eval.spark_backend.probe import available_memory
@@ -30,7 +31,6 @@ from agent_eval.spark_backend.torch_engine import TorchEngine
 if TYPE_CHECKING:
     from agent_eval.spark_backend.kernels.library import Library
     from agent_eval.spark_backend.llama.builds import LlamaBuild
-    from agent_eval.spark_backend.model import CheckpointWeights
 
 __all__ = [
     "BUILDS",
@@ -93,6 +93,7 @@ def load_build(
     with torch.no_grad():
         model = Spark(plan.config, plan.weights, plan.scheme(threads))
     torch.set_num_threads(threads)
+    plan.weights.release(_read_whole(model))
     release_memory()
     engine = TorchEngine(model, threads=threads, context=context, kernels=plan.kernels)
     return LoadedBuild(name, plan.config, engine, plan.description())
@@ -134,7 +135,7 @@ class _Plan:
 
     name: BuildName
     config: SparkConfig
-    weights: CheckpointWeights
+    weights: Weights | QuantisedWeights
     group: int | None
     kernels: Library | None
     rounding: Rounding
@@ -166,7 +167,6 @@ class _Plan:
             kernels=_kernels_note(self.kernels),
             embedding=found.embedding if found else None,
             head=found.head if found else None,
-            embedding_rounded=found is not None and found.embedding_rounded,
             head_cost=self._head_cost(found) if found else "",
             remarks=found.remarks if found else (),
         )
@@ -192,11 +192,17 @@ class _Plan:
         return f"{dense} of every token on this machine, {packed} with {self.name.bits} bits"
 
 
+def _read_whole(model: Spark) -> list[Tensor]:
+    """Return what each token needs of a model's memory; of a table that is no head as well, it needs one row."""
+    parts = (model.layers, model.norm, *([] if model.head is None else [model.head]))
+    return [tensor for part in parts for tensor in (*part.parameters(), *part.buffers())]
+
+
 def _plan(folder: Path, name: BuildName, rounding: Rounding) -> _Plan:
     config = SparkConfig.from_folder(folder)
     weights = open_weights(folder, config)
     if isinstance(weights, QuantisedWeights):
-        group = weights.require(name)
+        config, group = weights.config, weights.require(name)
     elif isinstance(name, DenseName):
         group = None
     else:

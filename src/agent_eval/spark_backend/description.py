@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from agent_eval.spark_backend.config import SparkConfig
 from agent_eval.spark_backend.quant.name import BuildName, DenseName
 
+DENSE = 16
+"""Weights of so many bits or more are not quantised."""
+
 _GATE = "self_attn.g_proj.weight"
 _EMBEDDING = "model.embedding.weight"
 
@@ -53,8 +56,6 @@ class BuildDescription:
     """What computes."""
     size_bytes: int
     """All weights in memory, those that lie mapped in a file included."""
-    embedding_rounded: bool = False
-    """The folder's table is quantised: what lies in memory are the values of its codes."""
     head_cost: str = ""
     """Where the head trap is: what the head takes of every token on this machine, measured."""
     remarks: tuple[str, ...] = ()
@@ -63,12 +64,12 @@ class BuildDescription:
     @property
     def quantised(self) -> bool:
         """Whether anything is."""
-        return self.layers.bits < 16
+        return self.layers.bits < DENSE
 
     @property
     def head_trap(self) -> bool:
         """The layers are quantised and the head is not: the largest matrix of the model is read in full every token."""
-        return self.quantised and self.head.bits >= 16
+        return self.quantised and self.head.bits >= DENSE
 
     @property
     def bits_per_weight(self) -> float:
@@ -81,13 +82,17 @@ class BuildDescription:
         if not self.quantised:
             parts = [f"nothing quantised, weights and activations {self.layers}"]
         else:
-            what = "projections and head" if self.head == self.layers else "projections"
+            rounded = [
+                "projections",
+                *(["head"] if self.head == self.layers else []),
+                *(["embedding"] if self.embedding == self.layers else []),
+            ]
+            kept = ["gate", "norms", *(["embedding"] if self.embedding.bits >= DENSE else [])]
             parts = [
-                f"{what} {self.layers}, {self.form}, groups of {self.group} ({self.bits_per_weight:g} bits a weight)",
+                f"{_listed(rounded)} {self.layers}, {self.form}, groups of {self.group} "
+                f"({self.bits_per_weight:g} bits a weight)",
                 self.origin,
-                "gate and norms not quantised, embedding rounded to 4 bits"
-                if self.embedding_rounded
-                else "gate, norms and embedding not quantised",
+                f"{_listed(kept)} not quantised",
                 f"activations {self.activations}",
             ]
         if self.head_trap:
@@ -108,7 +113,6 @@ def describe(
     head: Stored | None = None,
     remarks: tuple[str, ...] = (),
     head_cost: str = "",
-    embedding_rounded: bool = False,
 ) -> BuildDescription:
     """Return the description of a build.
 
@@ -122,7 +126,6 @@ def describe(
         head: How the head is stored, if not like the layers.
         remarks: What else a reader must know.
         head_cost: What a head that is not quantised costs.
-        embedding_rounded: Whether the folder's table is quantised.
     """
     if isinstance(name, DenseName):
         layers = BFLOAT16 if name.dtype == "bf16" else FLOAT32
@@ -158,7 +161,10 @@ def describe(
         origin=origin,
         kernels=kernels,
         size_bytes=round(bits / 8),
-        embedding_rounded=embedding_rounded,
         head_cost=head_cost,
         remarks=remarks,
     )
+
+
+def _listed(words: list[str]) -> str:
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"

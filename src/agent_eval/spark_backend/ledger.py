@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from agent_eval.errors import OperatorError
 from agent_eval.spark_backend.config import SparkConfig
-from agent_eval.spark_backend.description import BuildDescription, Stored
+from agent_eval.spark_backend.description import DENSE, BuildDescription, Stored
 from agent_eval.spark_backend.kv_budget import BF16, FP32, cache_bytes
 from agent_eval.spark_backend.rotary import FIRST_ROWS
 from agent_eval.spark_backend.torch_engine import PREFILL_ROWS
@@ -19,8 +19,8 @@ from agent_eval.spark_backend.torch_engine import PREFILL_ROWS
 BLOCK_ROWS = 16
 """Rows of a grouped weight that lie together; the last block is filled up (kernels/native/weights.h)."""
 
-DENSE = BFLOAT16_BITS = 16
-"""Weights of so many bits or more are not quantised; of just so many, they lie in the checkpoint's file."""
+BFLOAT16_BITS = 16
+"""Weights of just so many bits lie in the checkpoint's file."""
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ def ledger(config: SparkConfig, build: BuildDescription, context: int) -> Ledger
     table = _weight(build.embedding, (config.vocab_size, hidden))
     head = _weight(build.head, (config.vocab_size, hidden))
     small = layers * (config.num_attention_heads + 2) * hidden * FP32 + hidden * FP32  # gates, two norms; the last norm
-    shared = config.tie_word_embeddings and build.head == build.embedding and build.head.bits >= DENSE
+    shared = config.tie_word_embeddings and build.head == build.embedding
     entries = [
         _entry("embedding", [table], read=table.total // config.vocab_size),
         _entry("attention projections", [_weight(build.layers, shape) for shape in of_attention] * layers),

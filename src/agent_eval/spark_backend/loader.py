@@ -6,7 +6,7 @@ file's own pages. Knows no model code, and of quantised folders only that they a
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -20,7 +20,7 @@ from agent_eval.spark_backend.quant.rows import RowSource, StackedRows
 from agent_eval.spark_backend.tensor_file import TensorFile
 
 if TYPE_CHECKING:
-    from agent_eval.spark_backend.model import CheckpointWeights
+    from agent_eval.spark_backend.quant.formats import QuantisedWeights
 
 CheckpointKind = Literal["embedded", "published", "synthetic"]
 
@@ -61,7 +61,7 @@ def checkpoint_kind(folder: Path) -> CheckpointKind:
     return read_card(folder).kind
 
 
-def open_weights(folder: Path, config: SparkConfig) -> CheckpointWeights:
+def open_weights(folder: Path, config: SparkConfig) -> Weights | QuantisedWeights:
     """Open the weights of a checkpoint folder, quantised or not.
 
     Raises:
@@ -123,6 +123,10 @@ class Weights(Mapping[str, Tensor]):
                 return StackedRows([whole])
         return StackedRows([self[name] for name in names])
 
+    def release(self, held: Iterable[Tensor]) -> None:
+        """Let go of the pages of the files that were read; those of the tensors in ``held`` stay."""
+        release_files(self._where.values(), held)
+
 
 def locate_tensors(folder: Path) -> dict[str, TensorFile]:
     """Open the weight files of a folder and return, for every tensor in them, its file.
@@ -141,6 +145,13 @@ def locate_tensors(folder: Path) -> dict[str, TensorFile]:
                 )
             where[name] = file
     return where
+
+
+def release_files(files: Iterable[TensorFile], held: Iterable[Tensor]) -> None:
+    """Let go of the pages that were read of some files, each named any number of times; see ``TensorFile.release``."""
+    held = list(held)
+    for file in set(files):
+        file.release(held)
 
 
 def check_shapes(found: Mapping[str, tuple[int, ...]], expected: Mapping[str, tuple[int, ...]], where: str) -> None:

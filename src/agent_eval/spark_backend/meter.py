@@ -183,7 +183,7 @@ def head_alone(engine: TorchEngine) -> Callable[[], object]:
     import torch
 
     model = engine.model
-    hidden = torch.ones(1, model.config.hidden_size, dtype=model.embedding.dtype)
+    hidden = torch.ones(1, model.config.hidden_size, dtype=model.activation)
 
     def product() -> object:
         with torch.inference_mode():

@@ -22,6 +22,7 @@ from agent_eval.spark_backend.quant.dense import Fp32
 from agent_eval.spark_backend.quant.rows import GroupedSource, RowSource, StackedRows
 from agent_eval.spark_backend.quant.scheme import Scheme
 from agent_eval.spark_backend.rotary import Rotary, Rotation
+from agent_eval.spark_backend.table import CodedTable, DenseTable
 
 WINDOW_ROWS = 128
 """Queries of a sliding layer that attend together in a prefill. A pass of 512 with a window of 512 then computes five
@@ -31,6 +32,8 @@ In full layers blocks cost more than they save once the sequence is long."""
 MASK_CELLS = 2**23
 """Pairs of query and key that one call may mask: torch widens a mask to float32, 32 MiB of it. A pass of 512 stays
 whole up to 16,384 tokens."""
+
+_TABLE = "model.embedding.weight"
 
 DOWNSCALED_AT_START = ("out_proj", "down_proj")  # what writes to the residual starts smaller: GPT-2's initialisation
 
@@ -202,20 +205,21 @@ class Spark(nn.Module):
         scheme = scheme or Fp32()
         weights = weights if isinstance(weights, CheckpointWeights) else TensorWeights(weights)
         self.config = config
-        self.embedding = nn.Parameter(weights["model.embedding.weight"].to(scheme.activation))  # (V, H)
+        self.activation = scheme.activation
+        self.embedding = _table(weights, scheme)  # (V, H)
         self.layers = nn.ModuleList(Layer(config, i, weights, scheme) for i in range(config.num_hidden_layers))
         self.norm = RMSNorm(weights["model.norm.weight"], config.rms_norm_eps, scheme.activation)
         self.sliding_rotary = Rotary(config.sliding_rope, config.head_dim, config.max_position_embeddings)
         self.full_rotary = Rotary(config.full_rope, config.head_dim, config.max_position_embeddings)
         self.head: nn.Module | None = None
-        """None: the embedding table itself, transposed. A build that quantises the head gives it a layer of its own."""
+        """None: the embedding table itself, transposed. Builds make a layer over its memory where they can."""
         if not config.tie_word_embeddings:
             self.head = scheme.linear("lm_head", weights.source("lm_head.weight"))
+        elif isinstance(self.embedding, CodedTable):
+            self.head = self.embedding.layer
         elif not isinstance(scheme, Fp32):
-            source = weights.source("model.embedding.weight")
             # the table itself where it is not quantised: one copy, and where the type is the file's, none
-            source = source if isinstance(source, GroupedSource) else StackedRows([self.embedding.detach()])
-            self.head = scheme.linear("lm_head", source)
+            self.head = scheme.linear("lm_head", StackedRows([self.embedding.weight.detach()]))
 
     @classmethod
     def initialised(cls, config: SparkConfig, generator: torch.Generator) -> Spark:
@@ -234,7 +238,7 @@ class Spark(nn.Module):
         """
         start = 0 if cache is None else cache.length
         new = ids.shape[1]
-        x = F.embedding(ids, self.embedding).float()  # (B, T, H)
+        x = self.embedding(ids).float()  # (B, T, H)
         spans = {
             kind: self._span(kind, start, new, ids.device, cut=cache is not None)
             for kind in set(self.config.layer_types)
@@ -247,8 +251,10 @@ class Spark(nn.Module):
 
     def logits(self, hidden: Tensor) -> Tensor:
         """Map hidden states (..., H) to float32 logits (..., V)."""
-        out = F.linear(hidden, self.embedding) if self.head is None else self.head(hidden)
-        return out.float()
+        if self.head is not None:
+            return self.head(hidden).float()  # type: ignore[no-any-return]
+        assert isinstance(self.embedding, DenseTable)
+        return F.linear(hidden, self.embedding.weight).float()
 
     def rotary(self, kind: LayerType) -> Rotary:
         """Return the rotary tables of a kind of layer."""
@@ -282,11 +288,12 @@ class Spark(nn.Module):
             ValueError: the model was built for inference; its layers no longer hold the checkpoint's weights.
         """
         own = {name: value.detach() for name, value in self.named_parameters()}
-        state = {"model.embedding.weight": own["embedding"], "model.norm.weight": own["norm.weight"]}
+        products = [f"layers.{i}.mlp.gate_up_proj.weight" for i in range(self.config.num_hidden_layers)]
+        if not own.keys() >= {"embedding.weight", *products}:
+            raise ValueError("checkpoint_state() needs a model built without quantisation")
+        state = {_TABLE: own["embedding.weight"], "model.norm.weight": own["norm.weight"]}
         for i in range(self.config.num_hidden_layers):
             mine, theirs = f"layers.{i}.", f"model.layers.{i}."
-            if mine + "mlp.gate_up_proj.weight" not in own:
-                raise ValueError("checkpoint_state() needs a model built without quantisation")
             state[theirs + "self_attn.g_proj.weight"] = own[mine + "self_attn.g_proj"]
             for name in (
                 "input_layernorm.weight",
@@ -302,6 +309,13 @@ class Spark(nn.Module):
         if not self.config.tie_word_embeddings:
             state["lm_head.weight"] = own["head.weight"]
         return state
+
+
+def _table(weights: CheckpointWeights, scheme: Scheme) -> DenseTable | CodedTable:
+    source = weights.source(_TABLE)
+    if isinstance(source, GroupedSource) and not isinstance(scheme, Fp32):
+        return CodedTable(scheme.linear("model.embedding", source))
+    return DenseTable(weights[_TABLE].to(scheme.activation))
 
 
 def initial_weights(config: SparkConfig, generator: torch.Generator) -> dict[str, Tensor]:

@@ -50,14 +50,14 @@ def sample(logits: Tensor, temperature: float, top_p: float, generator: torch.Ge
         generator: Draws one number per call, so that equal seeds give equal texts.
 
     Returns:
-        The token's id. Equal probabilities are ordered by id, so the draw depends on the numbers only.
+        The token's id. Equal logits are ordered by id, so the draw depends on the numbers only.
     """
     if temperature <= 0:
         return greedy(logits)
-    probabilities = (logits.double() / temperature).softmax(dim=-1)
-    ordered, ids = probabilities.sort(descending=True, stable=True)
-    reached = ordered.cumsum(dim=-1)
-    kept = int((reached - ordered < top_p).sum()) if top_p < 1 else ordered.numel()
+    ordered, ids = logits.sort(descending=True, stable=True)
+    probabilities = (ordered.double() / temperature).softmax(dim=-1)
+    reached = probabilities.cumsum(dim=-1)
+    kept = int((reached - probabilities < top_p).sum()) if top_p < 1 else probabilities.numel()
     kept = max(kept, 1)
     draw = _draw(generator) * reached[kept - 1]
     place = int(torch.searchsorted(reached[:kept], draw, right=True))

@@ -9,11 +9,14 @@ its pages are the file's, read when they are used, and dropped by the system whe
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import json
 import math
+import mmap
 import os
 import shutil
 import struct
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -107,6 +110,29 @@ class TensorFile:
             return None
         rows = sum(entry.shape[0] for entry in entries)
         return self._read(names[0], Entry(first.dtype, (rows, *first.shape[1:]), first.start, last.end))
+
+    def release(self, held: Iterable[Tensor] = ()) -> None:
+        """Let go of the pages that were read; whoever touches one again gets it from the file, as at first.
+
+        A program that converts a checkpoint needs each page once. Until the system wants the room the pages count as
+        the program's, and whoever looks at it sees a program that holds the whole checkpoint.
+
+        Args:
+            held: Tensors whose pages stay, since they are about to be used. Those of other memory do not matter. A
+                tensor of this file that was written to must be among them.
+        """
+        if self._bytes is None or not sys.platform.startswith("linux"):
+            return
+        base = self._bytes.data_ptr()
+        spans = sorted((tensor.data_ptr() - base, tensor.data_ptr() - base + tensor.nbytes) for tensor in held)
+        at = 0
+        for start, end in [*(span for span in spans if 0 <= span[0] < self._size), (self._size, self._size)]:
+            first = -(-at // mmap.PAGESIZE) * mmap.PAGESIZE
+            last = start if start == self._size else start // mmap.PAGESIZE * mmap.PAGESIZE
+            if first < last:  # madvise(2); what it cannot do it leaves, and nothing depends on it
+                advise = ctypes.CDLL(None).madvise
+                advise(ctypes.c_void_p(base + first), ctypes.c_size_t(last - first), ctypes.c_int(mmap.MADV_DONTNEED))
+            at = max(at, end)
 
     def _read(self, name: str, entry: Entry) -> Tensor:
         dtype = DTYPES.get(entry.dtype)

@@ -25,6 +25,8 @@ from agent_eval.spark_backend.tokenizer import SparkTokenizer
 from agent_eval.spark_backend.writer import save_checkpoint
 from agent_eval.wiring import EMBEDDED, open_sim
 
+Tokens = tuple[int, ...]
+
 NANO = EMBEDDED["nano"]
 
 LENGTHS = (7, 300, 1300)
@@ -56,9 +58,19 @@ class Case:
 
     name: str
     folder: Path
-    prompts: tuple[list[int], ...]
-    wild: list[int]
+    prompts: tuple[Tokens, ...]
+    wild: Tokens
     """Tokens drawn at random; to a trained model a text unlike any other, which it is most sensitive to."""
+
+    @property
+    def read(self) -> tuple[Tokens, ...]:
+        """What is compared after every token: the prompts, and the wild one where it is none of them."""
+        return self.prompts if self.wild in self.prompts else (*self.prompts, self.wild)
+
+    @property
+    def together(self) -> tuple[Tokens, ...]:
+        """Prompts of one length, to be computed in one pass."""
+        return tuple(self.wild[start : start + 90] for start in (0, 90, 180))
 
 
 def make_case(name: str, folder: Path) -> Case:
@@ -72,17 +84,17 @@ def make_case(name: str, folder: Path) -> Case:
     return Case(name, folder, prompts, prompts[-1])
 
 
-def _drawn(rng: random.Random, vocabulary: int, length: int) -> list[int]:
-    return [rng.randrange(vocabulary) for _ in range(length)]
+def _drawn(rng: random.Random, vocabulary: int, length: int) -> Tokens:
+    return tuple(rng.randrange(vocabulary) for _ in range(length))
 
 
-def _conversations(lengths: tuple[int, ...]) -> tuple[list[int], ...]:
+def _conversations(lengths: tuple[int, ...]) -> tuple[Tokens, ...]:
     """Return conversations about the phone, cut to lengths."""
     tokenizer, template = SparkTokenizer.from_folder(NANO), ChatTemplate.from_folder(NANO)
 
-    def texts() -> Iterator[list[int]]:
+    def texts() -> Iterator[Tokens]:
         for made in demonstrations(itertools.count(), *open_sim(), Noise(episodes=1.0, moves=0.4)):
-            yield tokenizer.encode(template.render(made.messages, open_turn=False))
+            yield tuple(tokenizer.encode(template.render(made.messages, open_turn=False)))
 
     found = texts()
     return tuple(next(text for text in found if len(text) >= length)[:length] for length in lengths)

@@ -1,23 +1,24 @@
 """Other implementations of the architecture, each in an environment of its own: found by path, asked by a file.
 
-A request is a JSON object; the driver of a peer reads it in the peer's environment and writes its answer as an npz.
+A request is a JSON object; the driver of a peer reads it in the peer's environment and writes its answer as an npz, for
+``python NAME_driver.py FOLDER REQUEST...`` from ``FOLDER/REQUEST.json`` to ``FOLDER/REQUEST.npz``.
 
 ``folder``, ``dtype``
     The checkpoint, and ``float32`` or ``bfloat16``.
 ``prompts``, ``new_tokens``
     Token ids, each prompt for itself, and how far to continue it greedily.
 ``read``
-    Whether the prompts' own rows are wanted too.
+    Prompts whose own rows are wanted.
 ``together``
     Prompts of one length, computed in one pass.
 ``rotary``
     Bases and rotated widths of rotary embeddings.
 
-Prompt ``i`` is answered by ``greedy_i`` (new_tokens,), by ``steps_i`` (new_tokens, V), the log-probabilities that
-each of these was chosen by, and by ``whole_i`` (T, V), those after every token of the prompt. ``again_i`` is what a
-peer repeats from a cache of prefixes of its own, ``together_i`` the last row (V,) or the continuation (new_tokens,) of
-what was computed together, as the peer has it. ``frequencies_i`` (rotated / 2,) is what it multiplies positions by, if
-it does not compute that as torch does.
+Prompt ``i`` is answered by ``greedy_i`` (new_tokens,) and by ``steps_i`` (new_tokens, V), the log-probabilities that
+each of these was chosen by; ``again_i`` is what a peer repeats from a cache of prefixes of its own. ``whole_i`` (T, V)
+has the log-probabilities after every token of what is read. ``together_i`` is the last row (V,) or the continuation
+(new_tokens,) of what was computed together, as the peer has it. ``frequencies_i`` (rotated / 2,) is what it multiplies
+positions by, if it does not compute that as torch does.
 """
 
 from __future__ import annotations
@@ -25,12 +26,15 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+
+from tests.peers.parity.cases import Tokens
 
 Answer = dict[str, NDArray[np.float32]]
 
@@ -43,10 +47,10 @@ class Request:
 
     folder: str
     dtype: str
-    prompts: list[list[int]]
+    prompts: tuple[Tokens, ...]
     new_tokens: int
-    read: bool
-    together: list[list[int]]
+    read: tuple[Tokens, ...]
+    together: tuple[Tokens, ...]
     rotary: list[tuple[float, int]]
 
 
@@ -56,7 +60,7 @@ class Peer:
 
     name: str
     limit_s: int
-    """Seconds after which an answer is given up; several times what a busy machine takes."""
+    """Seconds after which its answers are given up; several times what a busy machine takes."""
 
     @property
     def python(self) -> Path:
@@ -64,17 +68,23 @@ class Peer:
         own = Path(sys.prefix)
         return own.with_name(f"{own.name}-{self.name}") / "bin" / "python"
 
+    @property
+    def installed(self) -> bool:
+        """Whether it can be asked."""
+        return self.python.exists()
+
     def require(self) -> None:
         """Skip the test, and say how to run it, where the peer is not installed."""
-        if not self.python.exists():
+        if not self.installed:
             pytest.skip(f"{self.name} is not installed beside {sys.prefix}: make parity-{self.name}")
 
-    def ask(self, request: Request, at: Path) -> Answer:
-        """Have the peer answer a request, through files of this name."""
-        question, answer = at.with_suffix(".json"), at.with_suffix(".npz")
-        question.write_text(json.dumps(asdict(request)), encoding="utf-8")
+    def ask(self, requests: Mapping[str, Request], folder: Path) -> dict[str, Answer]:
+        """Have one process of the peer answer requests, through files of their names."""
+        folder.mkdir()
+        for name, request in requests.items():
+            (folder / f"{name}.json").write_text(json.dumps(asdict(request)), encoding="utf-8")
         done = subprocess.run(
-            [self.python, HERE / f"{self.name}_driver.py", question, answer],
+            [self.python, HERE / f"{self.name}_driver.py", folder, *requests],
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
@@ -82,8 +92,12 @@ class Peer:
             check=False,
         )
         assert done.returncode == 0, done.stderr[-4000:]
-        with np.load(answer) as arrays:
-            return dict(arrays)
+        return {name: _loaded(folder / f"{name}.npz") for name in requests}
+
+
+def _loaded(file: Path) -> Answer:
+    with np.load(file) as arrays:
+        return dict(arrays)
 
 
 PEERS = {peer.name: peer for peer in (Peer("mlx", limit_s=600), Peer("vllm", limit_s=600))}

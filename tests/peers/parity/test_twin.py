@@ -8,13 +8,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from torch import Tensor
 
 import agent_eval.spark_backend.nano
 from agent_eval.spark_backend.builds import load_build
-from agent_eval.spark_backend.config import GateActivation, SparkConfig
+from agent_eval.spark_backend.config import GateActivation, Rope, SparkConfig
 from agent_eval.spark_backend.loader import Weights
 from agent_eval.spark_backend.model import Spark, initial_weights
-from tests.peers.parity.twin import Twin, exact_gelu, tanh_gelu
+from tests.peers.parity.twin import Twin, exact_gelu, published_angles, tanh_gelu
 from tests.spark_backend import reference
 from tests.spark_backend.configs import SMALL
 
@@ -27,7 +28,24 @@ def test_the_twin_computes_what_the_loops_compute(gate: GateActivation) -> None:
     weights = initial_weights(config, torch.Generator().manual_seed(2))
     ids = torch.randint(0, config.vocab_size, (40,), generator=torch.Generator().manual_seed(1)).tolist()
     loops = reference.logits(config, {name: tensor.double().numpy() for name, tensor in weights.items()}, ids)
-    np.testing.assert_allclose(Twin(config, weights).logits(ids).numpy(), loops, rtol=1e-9, atol=1e-9)
+    twin = Twin(config, weights, angles=angles_of_the_loops)
+    np.testing.assert_allclose(twin.logits(ids).numpy(), loops, rtol=1e-9, atol=1e-9)
+
+
+def angles_of_the_loops(rope: Rope, rotated: int, positions: int) -> Tensor:
+    pairs = range(rotated // 2)
+    return torch.tensor(
+        [[reference.turned_by(rope, rotated, pair, at) for pair in pairs] for at in range(positions)],
+        dtype=torch.float64,
+    )
+
+
+@pytest.mark.parametrize("rope", [Rope(5e6, 0.25), Rope(1e4, 1.0)])
+def test_the_angles_are_those_of_the_loops_to_the_last_bit_of_a_frequency(rope: Rope) -> None:
+    rotated = rope.rotary_dim(256)
+    mine, loops = published_angles(rope, rotated, 2000), angles_of_the_loops(rope, rotated, 2000)
+    torch.testing.assert_close(mine, loops, rtol=2.0**-22, atol=0)
+    assert (mine == loops).float().mean() > 0.95
 
 
 def test_the_two_gelus_differ_by_no_more_than_the_approximation() -> None:
@@ -38,7 +56,7 @@ def test_the_two_gelus_differ_by_no_more_than_the_approximation() -> None:
 def test_the_fp32_build_of_nano_is_the_twin_with_the_exact_gelu() -> None:
     config = SparkConfig.from_folder(NANO)
     weights = Weights(NANO, config)
-    ids = torch.randint(0, config.vocab_size, (600,), generator=torch.Generator().manual_seed(1)).tolist()
+    ids = torch.randint(0, config.vocab_size, (1300,), generator=torch.Generator().manual_seed(1)).tolist()
     twin = Twin(config, dict(weights)).logprobs(ids)
     with torch.inference_mode():
         model = Spark(config, weights)

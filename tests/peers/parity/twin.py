@@ -7,7 +7,7 @@ and nothing else.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -29,10 +29,10 @@ def tanh_gelu(x: Tensor) -> Tensor:
     return 0.5 * x * (1 + torch.tanh((2 / torch.pi) ** 0.5 * (x + 0.044715 * x**3)))
 
 
-def exact_angles(rope: Rope, rotated: int, positions: int) -> Tensor:
-    """Return the angle of every pair at every position, (positions, rotated / 2)."""
-    exponents = torch.arange(0, rotated, 2, dtype=torch.float64) / rotated
-    return torch.outer(torch.arange(positions, dtype=torch.float64), rope.theta**-exponents)
+def published_angles(rope: Rope, rotated: int, positions: int) -> Tensor:
+    """Return the angle of every pair at every position, (positions, rotated / 2), in float32 as published."""
+    frequencies = 1 / rope.theta ** (torch.arange(0, rotated, 2).float() / rotated)
+    return torch.outer(torch.arange(positions).float(), frequencies).double()
 
 
 @dataclass(frozen=True)
@@ -49,12 +49,12 @@ class Twin:
     config: SparkConfig
     weights: Mapping[str, Tensor]
     gelu: Gelu = exact_gelu
-    angles: Angles = exact_angles
+    angles: Angles = published_angles
 
-    def logits(self, ids: list[int]) -> Tensor:
+    def logits(self, ids: Sequence[int]) -> Tensor:
         """Return the logits (T, V) of a sequence, float64."""
         embedding = self._weight("model.embedding.weight")
-        x = embedding[ids]
+        x = embedding[list(ids)]
         for layer in range(self.config.num_hidden_layers):
             at = f"model.layers.{layer}."
             x = x + self._attention(layer, at + "self_attn.", self._norm(x, at + "input_layernorm.weight"))
@@ -64,7 +64,7 @@ class Twin:
         head = embedding if self.config.tie_word_embeddings else self._weight("lm_head.weight")
         return self._norm(x, "model.norm.weight") @ head.T
 
-    def logprobs(self, ids: list[int]) -> Tensor:
+    def logprobs(self, ids: Sequence[int]) -> Tensor:
         """Return the log probabilities (T, V) of the token after each token."""
         return self.logits(ids).log_softmax(-1)
 

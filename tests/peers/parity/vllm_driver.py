@@ -1,6 +1,6 @@
 """Runs a Spark checkpoint in vLLM with the authors' plugin, in vLLM's environment. Knows nothing of this project.
 
-``python vllm_driver.py REQUEST.json OUT.npz``; what a request asks for is said in ``peer.py`` beside this file. Logits
+``python vllm_driver.py FOLDER REQUEST...``; what a request asks for is said in ``peer.py`` beside this file. Logits
 are taken where the model computes them, so that whole rows are compared and not the few that vLLM reports.
 """
 
@@ -12,13 +12,15 @@ import sys
 from pathlib import Path
 from typing import Any
 
-# All in one process, so that logits can be taken; threads that wait give their core away. Read when vLLM is imported.
+# All in one process, so that logits can be taken, and on one core, since others compute beside it. Read when vLLM is
+# imported.
 os.environ |= {
     "VLLM_ENABLE_V1_MULTIPROCESSING": "0",
     "VLLM_CPU_KVCACHE_SPACE": "1",
     "VLLM_NO_USAGE_STATS": "1",
     "VLLM_PLUGINS": "",  # the plugin's model is registered below, with logits taken
-    "OMP_WAIT_POLICY": "PASSIVE",
+    "VLLM_CPU_OMP_THREADS_BIND": "nobind",
+    "OMP_NUM_THREADS": "1",
     "HF_HUB_OFFLINE": "1",
 }
 
@@ -27,6 +29,7 @@ import torch
 import vllm_spark2_5_plugin
 from numpy.typing import NDArray
 from vllm import LLM, SamplingParams
+from vllm.distributed import cleanup_dist_env_and_memory
 from vllm.model_executor.models.registry import ModelRegistry
 
 TAKEN: list[torch.Tensor] = []
@@ -70,10 +73,8 @@ def generate(llm: LLM, prompts: list[list[int]], tokens: int, *, read: bool = Fa
     return [list(answer.outputs[0].token_ids) for answer in out]
 
 
-def main(request_path: str, out: str) -> None:
+def answered(request: dict[str, Any]) -> dict[str, Any]:
     """Answer one request."""
-    request = json.loads(Path(request_path).read_text(encoding="utf-8"))
-    register()
     llm = LLM(
         request["folder"],
         dtype=request["dtype"],
@@ -85,11 +86,11 @@ def main(request_path: str, out: str) -> None:
     )
     TAKEN.clear()
     answer: dict[str, Any] = {}
+    for i, prompt in enumerate(request["read"]):
+        generate(llm, [prompt], 1, read=True)
+        after_last, before = taken().tensor_split([1])  # what is sampled from is computed first
+        answer[f"whole_{i}"] = logprobs(torch.cat((before, after_last)))
     for i, prompt in enumerate(request["prompts"]):
-        if request["read"]:
-            generate(llm, [prompt], 1, read=True)
-            after_last, before = taken().tensor_split([1])  # what is sampled from is computed first
-            answer[f"whole_{i}"] = logprobs(torch.cat((before, after_last)))
         llm.reset_prefix_cache()
         answer[f"greedy_{i}"] = generate(llm, [prompt], request["new_tokens"])[0]
         answer[f"steps_{i}"] = logprobs(taken())
@@ -97,7 +98,18 @@ def main(request_path: str, out: str) -> None:
         TAKEN.clear()
     for i, ids in enumerate(generate(llm, request["together"], request["new_tokens"])):
         answer[f"together_{i}"] = ids
-    np.savez(out, **answer)
+    llm.llm_engine.engine_core.shutdown()
+    return answer
+
+
+def main(folder: str, *requests: str) -> None:
+    """Answer requests."""
+    register()
+    for name in requests:
+        at = Path(folder) / name
+        answer = answered(json.loads(at.with_suffix(".json").read_text(encoding="utf-8")))
+        np.savez(at.with_suffix(".npz"), **answer)
+        cleanup_dist_env_and_memory()  # one process holds one engine at a time, and saves importing vLLM again
 
 
 if __name__ == "__main__":

@@ -29,6 +29,12 @@ def guarded(size: int, fill: int = 1) -> int:
     return end - size
 
 
+def _last(rows: int) -> int:
+    places = guarded(8)
+    ctypes.memmove(places, (ctypes.c_int32 * 2)(rows - 1, 0), 8)
+    return places
+
+
 def main(isa: str) -> None:
     library = load(isa)
     library.set_threads(2)
@@ -54,6 +60,7 @@ def main(isa: str) -> None:
                             native.sk_multiply_rows(byref(weight), many, of, 21, width, result, rows)
                         native.sk_widen(byref(weight), 0, rows, guarded(rows * width * 4), 0)
                         native.sk_widen(byref(weight), 0, rows, guarded(rows * width * 2), 1)
+                        native.sk_pick(byref(weight), _last(rows), 2, guarded(2 * width * 2))
                     native.sk_pack(kind, guarded(rows * width), rows, width, data)
                     native.sk_pack_scales(guarded(rows * (width // group) * 2), rows, width // group, scale)
 

@@ -18,10 +18,13 @@ from agent_eval.spark_backend.kernels.decode import PHASES, Decoder, can_decode
 from agent_eval.spark_backend.kernels.library import Library
 from agent_eval.spark_backend.model import Spark, initial_weights
 from agent_eval.spark_backend.quant.dense import Fp32, Unquantised
-from agent_eval.spark_backend.quant.grouped import Grouped
+from agent_eval.spark_backend.quant.grouped import Grouped, grid_of
 from agent_eval.spark_backend.quant.name import GroupedName, parse_build
+from agent_eval.spark_backend.quant.rounding import round_groups
 from agent_eval.spark_backend.quant.scheme import Scheme
+from agent_eval.spark_backend.table import CodedTable, DenseTable
 from tests.spark_backend import reference
+from tests.spark_backend.coded import TABLE, CodedTableWeights
 from tests.spark_backend.configs import SMALL
 
 pytestmark = pytest.mark.skipif(not library.available(), reason="the kernels are not built")
@@ -130,6 +133,23 @@ def test_other_builds_differ_by_the_rounding_of_single_activations_only(kernels:
     actual = by_kernel(Decoder(model, kernels), ids, Cache(GENTLE, limit=64))
     noise = (actual - expected).square().mean() / expected.square().mean()
     assert float(noise) < 1e-5
+
+
+@pytest.mark.parametrize("build", ["w4a16", "w4a8", "w8a16"])
+def test_a_row_of_codes_counts_as_it_would_in_a_table_of_values(kernels: Library, build: str) -> None:
+    scheme = scheme_of(build)
+    assert isinstance(scheme, Grouped)
+    codes = round_groups(weights_of(GENTLE)[TABLE], grid_of(scheme.name, scheme.group), "rtn")
+    model, ids = Spark(GENTLE, CodedTableWeights(weights_of(GENTLE), codes), scheme), ids_of(GENTLE, 60)
+    assert isinstance(model.embedding, CodedTable)
+    assert model.embedding.layer is model.head
+    texts = []
+    for table in (model.embedding, DenseTable(codes.dequantised().bfloat16())):
+        model.embedding = table
+        texts.append(by_kernel(Decoder(model, kernels), ids, Cache(GENTLE, limit=64)))
+        texts.append(model.logits(model(torch.tensor([ids])))[0])
+    assert torch.equal(texts[0], texts[2])
+    assert torch.equal(texts[1], texts[3])
 
 
 @pytest.mark.parametrize("prompt", [1, 15, 16, 17, 50])

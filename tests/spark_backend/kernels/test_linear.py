@@ -192,6 +192,34 @@ def test_a_packed_weight_widens_to_what_its_codes_stand_for(
         assert torch.equal(layer.widened(low, high, torch.float32), expected[low:high])
 
 
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize(("bits", "symmetric"), FORMS)
+@pytest.mark.parametrize("isa", VARIANTS)
+def test_rows_that_are_asked_for_are_those_of_the_widened_weight(
+    isa: str, bits: int, symmetric: bool, shape: tuple[int, int, int]
+) -> None:
+    rows, width, group = shape
+    weight = random_weight(rows, width, bits=bits, group=group, symmetric=symmetric)
+    ids = torch.randint(0, rows, (3, 7), generator=torch.Generator().manual_seed(rows))
+    ids[1, 2:4], ids[2, 6] = rows - 1, 0
+    with library.using(isa):
+        assert torch.equal(packed(weight, 16).rows(ids), weight.dequantised().bfloat16()[ids])
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_rows_of_a_dense_weight_are_its_own(dtype: torch.dtype) -> None:
+    weight, ids = inputs(20, 33).to(dtype), torch.tensor([[19, 0, 0]])
+    assert torch.equal(PackedLinear.dense(StackedRows([weight]), dtype).rows(ids), weight[ids])
+
+
+@pytest.mark.parametrize("wrong", [-1, 20, 2**32 + 3])
+def test_rows_that_are_not_there_are_refused(wrong: int) -> None:
+    layer = packed(random_weight(20, 64, bits=4, group=32, symmetric=True), 8)
+    with pytest.raises(IndexError, match="of a weight that has 20"):
+        layer.rows(torch.tensor([3, wrong]))
+    assert layer.rows(torch.empty(0, dtype=torch.int64)).shape == (0, 64)
+
+
 @pytest.mark.parametrize(("bits", "symmetric"), FORMS)
 def test_packing_in_parts_is_packing_at_once(bits: int, symmetric: bool) -> None:
     weight = random_weight(75, 128, bits=bits, group=32, symmetric=symmetric)

@@ -19,7 +19,7 @@ from agent_eval.spark_backend.quant.int4 import PACKED_ROWS, Int4Product
 from agent_eval.spark_backend.quant.name import GroupedName, parse_build
 from agent_eval.spark_backend.quant.rounding import Grid, round_groups
 from agent_eval.spark_backend.quant.rows import StackedRows, WholeGroups
-from agent_eval.spark_backend.quant.scheme import Scheme
+from agent_eval.spark_backend.quant.scheme import HasRows, Scheme
 from tests.spark_backend import reference
 
 FLOAT32 = 2.0**-24  # half a unit in the last place of 24 significant bits, and below of 8
@@ -213,6 +213,15 @@ def test_codes_that_are_there_are_taken_and_what_a_folder_left_alone_stays_so() 
         taken, left = scheme.linear("w", WholeGroups(groups))(x), scheme.linear("w", StackedRows([weight]))(x)
     torch.testing.assert_close(taken.float(), x.float() @ groups.dequantised().T, rtol=1e-2, atol=1e-2)
     torch.testing.assert_close(left.float(), x.float() @ weight.bfloat16().float().T, rtol=1e-2, atol=1e-2)
+
+
+@pytest.mark.parametrize("name", [*A16, *A8])
+def test_rows_that_are_asked_for_have_the_values_of_their_codes(name: str) -> None:
+    weight, ids = drawn(13, 40, 192), torch.tensor([[39, 0, 7], [7, 21, 38]])
+    scheme = grouped(name, 64)
+    layer = layer_of(scheme, weight)
+    assert isinstance(layer, HasRows)
+    assert torch.equal(layer.rows(ids), codes_of(scheme, weight).dequantised().bfloat16()[ids])
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from torch import Tensor
 
 from agent_eval.spark_backend.kernels.library import ROWS, Kind, Library, SkWeight, load
 from agent_eval.spark_backend.kernels.linear import PackedLinear
+from agent_eval.spark_backend.table import CodedTable, DenseTable
 
 if TYPE_CHECKING:
     from agent_eval.spark_backend.cache import Cache
@@ -59,10 +60,9 @@ class _SkModel(ctypes.Structure):
         ("vocabulary", c_int32),
         ("rounds", c_int32),
         ("silu", c_int32),
-        ("embedding_kind", c_int32),
         ("rotated", c_int32 * len(KINDS)),
         ("eps", c_float),
-        ("embedding", c_void_p),
+        ("embedding", SkWeight),
         ("norm", c_void_p),
         ("layer", POINTER(_SkLayer)),
         ("head", SkWeight),
@@ -114,7 +114,6 @@ class Decoder:
         for i, kind in enumerate(kinds):
             self._layers[i] = _layer(model.layers[i], KINDS.index(kind), kinds[:i].count(kind))  # type: ignore[arg-type]
         assert isinstance(model.head, PackedLinear)
-        bf16 = model.embedding.dtype == torch.bfloat16
         self._struct = _SkModel(
             hidden=config.hidden_size,
             inner=config.intermediate_size,
@@ -123,12 +122,11 @@ class Decoder:
             kv_heads=config.num_key_value_heads,
             head_dim=config.head_dim,
             vocabulary=config.vocab_size,
-            rounds=bf16,
+            rounds=model.activation == torch.bfloat16,
             silu=config.gate_activation == "silu",
-            embedding_kind=Kind.BF16 if bf16 else Kind.F32,
             rotated=tuple(config.rope(kind).rotary_dim(config.head_dim) for kind in KINDS),
             eps=config.rms_norm_eps,
-            embedding=_address(model.embedding),
+            embedding=_table(model.embedding),
             norm=_address(model.norm.weight),
             layer=self._layers,
             head=model.head.weight,
@@ -232,6 +230,16 @@ def _layer(layer: Layer, kind: int, place: int) -> _SkLayer:
         kind=kind,
         place=place,
     )
+
+
+def _table(table: DenseTable | CodedTable) -> SkWeight:
+    if isinstance(table, CodedTable):
+        assert isinstance(table.layer, PackedLinear)
+        return table.layer.weight
+    weight = table.weight
+    rows, width = weight.shape
+    kind = Kind.BF16 if weight.dtype == torch.bfloat16 else Kind.F32
+    return SkWeight(kind=kind, activation=32, rows=rows, cols=width, data=_address(weight))
 
 
 def _linears(layer: Layer) -> tuple[PackedLinear, PackedLinear, PackedLinear, PackedLinear]:

@@ -21,7 +21,7 @@ from agent_eval.errors import OperatorError, UnknownName
 from agent_eval.spark_backend.kernels.placement import placement
 
 FILE = Path(__file__).with_name("_kernels.so")
-VERSION = 1
+VERSION = 2
 """Of the library's functions and structures; ``sk_version`` in native/linear.cpp."""
 
 PLAIN = "generic"
@@ -85,6 +85,7 @@ SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
     ),
     "sk_multiply": (None, [POINTER(SkWeight), c_void_p, c_int32, c_void_p, c_int64, c_int32]),
     "sk_widen": (None, [POINTER(SkWeight), c_int32, c_int32, c_void_p, c_int32]),
+    "sk_pick": (None, [POINTER(SkWeight), c_void_p, c_int32, c_void_p]),
     "sk_read": (c_uint64, [c_void_p, c_int64]),
     "sk_stream_read": (c_double, [c_int64, c_int32]),
     "sk_decode_scratch": (c_int64, [c_void_p, c_int32]),

@@ -188,6 +188,22 @@ class PackedLinear(nn.Module):
         )
         return out
 
+    def rows(self, ids: Tensor) -> Tensor:
+        """Return the rows of the weight that ids (...) name, as values: (..., K) of a dense weight's type, or bfloat16.
+
+        Raises:
+            IndexError: there is no such row.
+        """
+        rows, width = self.shape
+        if not self._group:
+            return F.embedding(ids, self.data)
+        if ids.numel() and not 0 <= int(ids.min()) <= int(ids.max()) < rows:
+            raise IndexError(f"rows {int(ids.min())} to {int(ids.max())} of a weight that has {rows}")
+        wanted = ids.to(torch.int32).contiguous()
+        out = torch.empty(*ids.shape, width, dtype=torch.bfloat16)
+        self._library.native.sk_pick(byref(self.weight), wanted.data_ptr(), wanted.numel(), out.data_ptr())
+        return out
+
     def multiply(self, inputs: Tensor, *, blocked: bool) -> Tensor:
         """Multiply by the library, never by torch.
 

@@ -74,6 +74,12 @@ class Int4Product(nn.Module):
             out[:, start:end] = F.linear(wide, self._widened(start, end))
         return out
 
+    def picked(self, ids: Tensor) -> GroupedWeight:
+        """Return the rows of the weight that ids (R) name."""
+        halves, grids = self._rows[ids], self._scales_and_zeros[:, ids]
+        scale, zero = grids[..., 0].t(), grids[..., 1].t()
+        return GroupedWeight(torch.cat((halves & 15, halves >> 4), dim=1), scale, zero, self._group, 4)
+
     def _codes(self, start: int, end: int) -> Tensor:
         rows = self._rows[start:end]
         return torch.cat((rows & 15, rows >> 4), dim=1)

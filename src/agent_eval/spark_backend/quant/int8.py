@@ -44,6 +44,11 @@ class Int8Product(nn.Module):
         self.register_buffer("_scale", torch.cat(scales))
         self.register_buffer("_zero", torch.cat(zeros) if zeros else None)
 
+    def picked(self, ids: Tensor) -> GroupedWeight:
+        """Return the rows of the weight that ids (R) name."""
+        zero = None if self._zero is None else self._zero[ids]
+        return GroupedWeight(self._codes[ids], self._scale[ids], zero, self._group, 8)
+
     def forward(self, x: Tensor) -> Tensor:
         """Map (R, K) to (R, N) float32."""
         channels = len(self._codes)

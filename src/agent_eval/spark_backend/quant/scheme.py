@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from agent_eval.spark_backend.quant.rows import RowSource
+
+
+@runtime_checkable
+class HasRows(Protocol):
+    """A layer that also hands out its weight's values, some rows at a time."""
+
+    def rows(self, ids: Tensor) -> Tensor:
+        """Return the rows that ids (...) name: (..., K) bfloat16, each value rounded from float32.
+
+        Raises:
+            IndexError: there is no such row.
+        """
+        ...
 
 
 class Scheme(Protocol):
@@ -21,7 +34,8 @@ class Scheme(Protocol):
     def linear(self, name: str, source: RowSource) -> nn.Module:
         """Return a layer without bias that multiplies by a weight of shape (N, K).
 
-        It maps (..., K) of the activation type to (..., N) of that type or of float32.
+        It maps (..., K) of the activation type to (..., N) of that type or of float32. One that is made of a
+        ``GroupedSource`` also is a ``HasRows``.
 
         Args:
             name: The layer's place in the model, such as ``model.layers.0.mlp.down_proj``.

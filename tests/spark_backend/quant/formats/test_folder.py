@@ -24,6 +24,7 @@ from agent_eval.spark_backend.quant.formats import QuantisedWeights
 from agent_eval.spark_backend.quant.name import parse_build
 from agent_eval.spark_backend.quant.rows import GroupedSource
 from agent_eval.spark_backend.synthetic import synthetic_checkpoint
+from agent_eval.spark_backend.table import CodedTable, DenseTable
 from tests.spark_backend.configs import SMALL
 
 Tensors = dict[str, Tensor]
@@ -368,6 +369,19 @@ def test_a_layer_that_a_folder_left_alone_is_named(folders: dict[str, Path], tmp
 # heads --------------------------------------------------------------------------------------------------------------
 
 
+def test_a_table_of_codes_is_the_tied_head_itself(folders: dict[str, Path]) -> None:
+    loaded = load_build(folders["w4a16"], "w4a16", threads=1)
+    model, weights = loaded.engine.model, open_weights(folders["w4a16"], loaded.config)
+    assert isinstance(model.embedding, CodedTable)
+    assert model.embedding.layer is model.head
+    assert "projections, head and embedding 4-bit" in loaded.notes
+    assert loaded.description.embedding == loaded.description.head == loaded.description.layers
+    with torch.inference_mode():
+        actual = model.logits(model(IDS))
+        model.embedding = DenseTable(weights["model.embedding.weight"])
+        assert torch.equal(model.logits(model(IDS)), actual)
+
+
 @pytest.mark.parametrize("build", BUILDS)
 def test_a_head_that_was_left_in_bfloat16_is_flagged_with_its_measured_cost(
     checkpoint: Path, tmp_path: Path, build: str
@@ -386,6 +400,7 @@ def test_a_head_of_its_own_in_a_folder_that_says_it_has_none_is_taken_and_named(
 ) -> None:
     folder = changed(folders["w4a8"], tmp_path / "tied", lambda parts: parts.config.update(tie_word_embeddings=True))
     assert "its head is quantised on its own" in describe_build(folder, "w4a8").notes
+    assert not load_build(folder, "w4a8", threads=1).config.tie_word_embeddings
     assert torch.equal(logits(folder, "w4a8"), logits(folders["w4a8"], "w4a8"))
 
 

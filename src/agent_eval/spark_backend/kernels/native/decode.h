@@ -34,10 +34,9 @@ typedef struct {
     int32_t vocabulary;
     int32_t rounds;            // 1: the input of every product is rounded to bfloat16
     int32_t silu;              // 1: the output gate is silu, 0: sigmoid
-    int32_t embedding_kind;    // SK_F32 or SK_BF16
     int32_t rotated[SK_KINDS]; // dimensions of a head that turn with the position
     float eps;
-    const void *embedding;     // [vocabulary][hidden]
+    sk_weight embedding;       // [vocabulary][hidden] of any kind; may share its memory with the head
     const float *norm;         // [hidden]
     const sk_layer *layer;     // [layers]
     sk_weight head;            // [vocabulary][hidden]

@@ -134,6 +134,25 @@ inline void ready(const sk_weight &w, Row &row) {
     if (w.kind == SK_INT4 || w.kind == SK_INT8 || w.activation == 8) sk::linear().prepare(row, w.cols, w.activation);
 }
 
+// One row of the table. Codes stand for values in bfloat16: a table that was widened beforehand gives the same numbers.
+inline void look_up(const sk_weight &table, int token, float *x) {
+    const int64_t at = (int64_t)token * table.cols;
+    switch (table.kind) {
+    case SK_F32:
+        memcpy(x, (const float *)table.data + at, sizeof(float) * table.cols);
+        break;
+    case SK_BF16:
+        for (int i = 0; i < table.cols; i++) {
+            uint32_t u = (uint32_t)((const uint16_t *)table.data)[at + i] << 16;
+            memcpy(x + i, &u, 4);
+        }
+        break;
+    default:
+        sk::linear().widen(table, token, 1, x, false);
+        for (int i = 0; i < table.cols; i++) x[i] = round_bf16(x[i]);
+    }
+}
+
 // ----------------------------------------------------------------------------------------------------------- attention
 // scores[p][h] = query h . key p for P keys and HEADS queries, of which the first G count.
 template <int P, int G> inline void score(const float *queries, const float *keys, int dim, float *scores) {
@@ -337,15 +356,7 @@ void decode(const Team &team, void *context) {
         clock.lap(SK_WAIT);
     };
 
-    if (m.embedding_kind == SK_BF16) {
-        const uint16_t *from = (const uint16_t *)m.embedding + (int64_t)step.token * m.hidden;
-        for (int i = 0; i < m.hidden; i++) {
-            uint32_t u = (uint32_t)from[i] << 16;
-            memcpy(own.x + i, &u, 4);
-        }
-    } else {
-        memcpy(own.x, (const float *)m.embedding + (int64_t)step.token * m.hidden, sizeof(float) * m.hidden);
-    }
+    look_up(m.embedding, step.token, own.x);
 
     for (int l = 0; l < m.layers; l++) {
         const sk_layer &layer = m.layer[l];

@@ -174,7 +174,7 @@ using namespace sk;
 extern "C" {
 
 // Raised whenever a function or structure below or in weights.h changes; Python refuses a library of another number.
-int32_t sk_version(void) { return 1; }
+int32_t sk_version(void) { return 2; }
 
 // Packs `rows` rows of codes, [rows][cols] of bytes, into blocks at `data`. Padding rows get the centre.
 void sk_pack(int32_t kind, const uint8_t *codes, int32_t rows, int32_t cols, uint8_t *data) {
@@ -221,6 +221,26 @@ static void widen(const Team &team, void *context) {
 void sk_widen(const sk_weight *w, int32_t first, int32_t count, void *out, int32_t bfloat16) {
     sk_widening wanted{w, first, count, bfloat16, (char *)out};
     run(widen, &wanted);
+}
+
+struct sk_picking {
+    const sk_weight *w;
+    const int32_t *rows;
+    int32_t count;
+    uint16_t *out;
+};
+
+static void pick(const Team &team, void *context) {
+    const sk_picking &wanted = *(const sk_picking *)context;
+    const Share mine = share(team, wanted.count);
+    for (int i = mine.begin; i < mine.end; i++)
+        linear().widen(*wanted.w, wanted.rows[i], 1, wanted.out + (int64_t)i * wanted.w->cols, true);
+}
+
+// Writes the named rows of a grouped weight as bfloat16, in that order: [count][cols].
+void sk_pick(const sk_weight *w, const int32_t *rows, int32_t count, uint16_t *out) {
+    sk_picking wanted{w, rows, count, out};
+    run(pick, &wanted);
 }
 
 // Reads memory on all threads of the pool and does next to nothing with it; returns a sum of its words.

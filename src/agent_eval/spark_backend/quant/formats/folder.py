@@ -8,8 +8,8 @@ files.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,7 +20,7 @@ from agent_eval.errors import CheckpointError
 from agent_eval.spark_backend.checkpoint_folder import CONFIG_NAME, read_json
 from agent_eval.spark_backend.config import SparkConfig
 from agent_eval.spark_backend.description import BFLOAT16, Stored, grouped
-from agent_eval.spark_backend.loader import locate_tensors
+from agent_eval.spark_backend.loader import locate_tensors, release_files
 from agent_eval.spark_backend.quant.formats.awq import Awq
 from agent_eval.spark_backend.quant.formats.cpu_int4 import CpuInt4
 from agent_eval.spark_backend.quant.formats.format import BITS, FLOATS, Format
@@ -60,8 +60,6 @@ class Found:
     symmetric: bool
     head: Stored
     embedding: Stored
-    embedding_rounded: bool
-    """The table is quantised; in memory it has the values of its codes, which lookups want."""
     remarks: tuple[str, ...]
 
     @property
@@ -111,6 +109,8 @@ class QuantisedWeights(Mapping[str, Tensor]):
         self._refuse_other_formats()
         self._parts = {name: self._locate(name, shape) for name, shape in config.tensor_shapes().items()}
         self._head = self._locate_head()
+        self.config = replace(config, tie_word_embeddings=self._head is self._parts[EMBEDDING])
+        """The architecture as the tensors have it: some folders have a head of its own and say that it is the table."""
         for i in range(config.num_hidden_layers):  # these two are one product
             at = f"model.layers.{i}.mlp."
             self._require_alike([*self._parts[at + "gate_proj.weight"], *self._parts[at + "up_proj.weight"]])
@@ -125,7 +125,7 @@ class QuantisedWeights(Mapping[str, Tensor]):
 
     def __getitem__(self, name: str) -> Tensor:
         """Return a whole tensor; a quantised one as the values that its codes stand for, in bfloat16."""
-        parts = self._parts[name]
+        parts = self._of(name)
         if parts[0].quantised:
             return _widened(self._grouped(parts))
         tensors = [self._plain(part) for part in parts]
@@ -138,14 +138,15 @@ class QuantisedWeights(Mapping[str, Tensor]):
         return len(self._names)
 
     def source(self, *names: str) -> RowSource:
-        """Return matrices of one width, one above the other; a ``GroupedSource`` where they are quantised.
-
-        The embedding as a source is the head of a tied model; some folders have one of its own for it.
-        """
-        parts = [part for name in names for part in (self._head if name in (EMBEDDING, HEAD) else self._parts[name])]
+        """Return matrices of one width, one above the other; a ``GroupedSource`` where they are quantised."""
+        parts = [part for name in names for part in self._of(name)]
         if all(part.quantised for part in parts):
             return self._grouped(parts)
         return StackedRows([self._plain(part) for part in parts])
+
+    def release(self, held: Iterable[Tensor]) -> None:
+        """Let go of the pages of the files that were read; those of the tensors in ``held`` stay."""
+        release_files(self._where.values(), held)
 
     def require(self, name: BuildName) -> int:
         """Return the group size if a build fits the folder.
@@ -166,6 +167,9 @@ class QuantisedWeights(Mapping[str, Tensor]):
         return found.group
 
     # finding ----------------------------------------------------------------------------------------------------------
+
+    def _of(self, name: str) -> list[_Part]:
+        return self._head if name == HEAD else self._parts[name]
 
     def _locate(self, name: str, shape: tuple[int, ...]) -> list[_Part]:
         if name == HEAD:
@@ -352,8 +356,7 @@ class QuantisedWeights(Mapping[str, Tensor]):
             group=self._layout.group,
             symmetric=self._layout.symmetric,
             head=four if self._head[0].quantised else BFLOAT16,
-            embedding=BFLOAT16,
-            embedding_rounded=self._parts[EMBEDDING][0].quantised,
+            embedding=four if self._parts[EMBEDDING][0].quantised else BFLOAT16,
             remarks=tuple(remarks),
         )
 
