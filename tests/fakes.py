@@ -8,8 +8,8 @@ from pathlib import Path
 from agent_eval.actions import Action
 from agent_eval.contracts import Device
 from agent_eval.errors import DeviceFault
-from agent_eval.spark_backend.config import SparkConfig
-from agent_eval.spark_backend.synthetic import synthetic_checkpoint
+from agent_eval.spark_backend.checkpoints.config import SparkConfig
+from agent_eval.spark_backend.checkpoints.synthetic import synthetic_checkpoint
 from agent_eval.types import ActionResult, FinishReason, Generation, Message, Observation, Sampling, Timing
 
 TIMING = Timing(

@@ -20,13 +20,13 @@ from agent_eval.cli import main
 from agent_eval.device_sim import Phone
 from agent_eval.device_sim.serve import ServedPhone
 from agent_eval.records import EPISODES_NAME, RunFolder
-from agent_eval.spark_backend.config import SparkConfig
-from agent_eval.spark_backend.digest import checkpoint_digest, weights_digest
-from agent_eval.spark_backend.synthetic import synthetic_checkpoint
+from agent_eval.spark_backend.checkpoints.config import SparkConfig
+from agent_eval.spark_backend.checkpoints.digest import checkpoint_digest, weights_digest
+from agent_eval.spark_backend.checkpoints.synthetic import synthetic_checkpoint
 from agent_eval.types import PhoneSetup
 from agent_eval.wiring import EMBEDDED
 from tests.fakes import tiny_checkpoint
-from tests.spark_backend.hub_server import COMMIT, REPOSITORY, serve_hub
+from tests.spark_backend.checkpoints.hub_server import COMMIT, REPOSITORY, serve_hub
 from tests.wire.fakes import Host
 
 SMALL = ["--tasks", "smoke", "--instances", "2", "--max-tokens", "6"]

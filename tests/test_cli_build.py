@@ -9,8 +9,8 @@ import pytest
 
 from agent_eval.cli import main
 from agent_eval.spark_backend.builds import load_build
-from agent_eval.spark_backend.loader import checkpoint_kind
-from agent_eval.spark_backend.synthetic import synthetic_checkpoint
+from agent_eval.spark_backend.checkpoints.loader import checkpoint_kind
+from agent_eval.spark_backend.checkpoints.synthetic import synthetic_checkpoint
 from tests.spark_backend.configs import SMALL
 
 

@@ -36,7 +36,7 @@ DRAWING = {("reports", "layout"), ("reports", "tables"), ("reports", "explained"
 HEAVY: dict[str, Callable[[tuple[str, ...]], bool]] = {
     "torch": lambda place: place[0] == "spark_backend",
     "tokenizers": lambda place: place[0] == "spark_backend" or place == ("training",),
-    "huggingface_hub": lambda place: place == ("spark_backend", "hub"),
+    "huggingface_hub": lambda place: place == ("spark_backend", "checkpoints", "hub"),
     "vllm": lambda place: place[0] == "spark_backend" and place[-1].startswith("vllm_"),
     "uiautomator2": lambda place: place in {("agent", "device"), ("device_sim", "u2", "device")},
     "adbutils": lambda place: place in {("agent", "device"), ("agent", "adb"), ("device_sim", "u2", "device")},

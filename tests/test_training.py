@@ -9,8 +9,8 @@ import pytest
 
 from agent_eval import wiring
 from agent_eval.errors import RunFolderError
-from agent_eval.spark_backend.digest import checkpoint_digest
-from agent_eval.spark_backend.loader import read_card
+from agent_eval.spark_backend.checkpoints.digest import checkpoint_digest
+from agent_eval.spark_backend.checkpoints.loader import read_card
 from agent_eval.spark_backend.nano.encode import IGNORED, Sample
 from agent_eval.training import OVERLAP, PIECE, TrainingPlan, pieces_of, train_nano
 from agent_eval.types import Message, Sampling

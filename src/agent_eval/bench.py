@@ -163,8 +163,8 @@ def run_bench(options: BenchOptions, tell: Callable[[str], None]) -> BenchRecord
     """
     from agent_eval.bench_arm import ProcessArm, ThisMachine
     from agent_eval.spark_backend import launcher
-    from agent_eval.spark_backend.config import SparkConfig
-    from agent_eval.spark_backend.loader import checkpoint_kind
+    from agent_eval.spark_backend.checkpoints.config import SparkConfig
+    from agent_eval.spark_backend.checkpoints.loader import checkpoint_kind
     from agent_eval.spark_backend.probe import probe_machine
 
     builds, own_checkpoints = wiring.choose_builds(options.builds)

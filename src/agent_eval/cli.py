@@ -358,8 +358,8 @@ def _print_files(folder: Path) -> None:
 
 
 def _build_synthetic(options: argparse.Namespace, out: Path) -> int:
-    from agent_eval.spark_backend.shapes import SHAPES, find_shape
-    from agent_eval.spark_backend.synthetic import synthetic_checkpoint
+    from agent_eval.spark_backend.checkpoints.shapes import SHAPES, find_shape
+    from agent_eval.spark_backend.checkpoints.synthetic import synthetic_checkpoint
 
     if options.like is None:
         raise OperatorError(

@@ -290,9 +290,9 @@ def _skeleton() -> Iterator[str]:
 
 
 def _save(out: Path, trainer: Trainer, tokenizer_json: str, manifest: Mapping[str, object]) -> None:
-    from agent_eval.spark_backend.loader import Card
+    from agent_eval.spark_backend.checkpoints.loader import Card
+    from agent_eval.spark_backend.checkpoints.writer import save_checkpoint
     from agent_eval.spark_backend.nano.vocabulary import CHAT_TEMPLATE
-    from agent_eval.spark_backend.writer import save_checkpoint
 
     save_checkpoint(
         out,

@@ -261,8 +261,8 @@ def resolve_checkpoint(model: str) -> Checkpoint:
         UnknownName: it is none of these.
         OperatorError: the hub does not answer, or does not have it.
     """
-    from agent_eval.spark_backend.checkpoint_folder import not_there
-    from agent_eval.spark_backend.hub import fetch, parse_hub_id
+    from agent_eval.spark_backend.checkpoints.folder import not_there
+    from agent_eval.spark_backend.checkpoints.hub import fetch, parse_hub_id
 
     folder = EMBEDDED.get(model, Path(model))
     if model and folder.is_dir():  # an empty text would be this folder
@@ -296,7 +296,7 @@ def find_checkpoints(model: str, builds: Sequence[str], own: Mapping[str, str]) 
     """
     if not models_among(builds):
         return None
-    from agent_eval.spark_backend.fitting import require_same_model
+    from agent_eval.spark_backend.checkpoints.fitting import require_same_model
 
     found = Checkpoints(resolve_checkpoint(model), {build: resolve_checkpoint(given) for build, given in own.items()})
     for build, checkpoint in found.own.items():
@@ -325,7 +325,7 @@ def calibration_of(folder: Path, given: str | None) -> Calibration | None:
         return None
     from agent_eval.spark_backend.calibration import Calibration, read_texts
     from agent_eval.spark_backend.chat import ChatTemplate
-    from agent_eval.spark_backend.config import SparkConfig
+    from agent_eval.spark_backend.checkpoints.config import SparkConfig
     from agent_eval.spark_backend.spark import special_tokens
     from agent_eval.spark_backend.tokenizer import SparkTokenizer
 
@@ -474,7 +474,7 @@ def open_models(
         OperatorError: they do not fit into memory together, a library is missing, or a file cannot be written.
     """
     from agent_eval.spark_backend.builds import DEFAULT_CONTEXT
-    from agent_eval.spark_backend.config import SparkConfig
+    from agent_eval.spark_backend.checkpoints.config import SparkConfig
 
     longest = SparkConfig.from_folder(checkpoints.model.folder).max_position_embeddings
     check_room(checkpoints, builds, min(DEFAULT_CONTEXT, longest))
@@ -584,7 +584,7 @@ def _open_llama(folder: Path, build: str, *, threads: int, context: int) -> Open
 
 def weight_files(folder: Path, build: str) -> list[Path]:
     """Return the files that a build reads its weights from."""
-    from agent_eval.spark_backend.checkpoint_folder import weight_files as files_of
+    from agent_eval.spark_backend.checkpoints.folder import weight_files as files_of
     from agent_eval.spark_backend.llama.mixture import is_llama
 
     if is_llama(build):
@@ -602,7 +602,7 @@ def check_room(checkpoints: Checkpoints, builds: Sequence[str], context: int) ->
         CheckpointError: a folder cannot be loaded.
     """
     from agent_eval.spark_backend.builds import describe_build
-    from agent_eval.spark_backend.config import SparkConfig
+    from agent_eval.spark_backend.checkpoints.config import SparkConfig
     from agent_eval.spark_backend.ledger import ledger, require_room
     from agent_eval.spark_backend.llama.builds import llama_ledger
     from agent_eval.spark_backend.llama.mixture import is_llama
@@ -620,7 +620,7 @@ def check_room(checkpoints: Checkpoints, builds: Sequence[str], context: int) ->
 
 def threads_for(folder: Path) -> int:
     """Return how many threads an engine should use for a checkpoint on this machine."""
-    from agent_eval.spark_backend.config import SparkConfig
+    from agent_eval.spark_backend.checkpoints.config import SparkConfig
     from agent_eval.spark_backend.launcher import default_threads
 
     return 1 if SparkConfig.from_folder(folder).hidden_size < SINGLE_THREAD_WIDTH else default_threads()
@@ -661,13 +661,13 @@ def configuration_of(
 
 
 def _checkpoint_digest(folder: Path) -> str:
-    from agent_eval.spark_backend.digest import checkpoint_digest
+    from agent_eval.spark_backend.checkpoints.digest import checkpoint_digest
 
     return checkpoint_digest(folder)
 
 
 def _build_digests(checkpoints: Checkpoints) -> dict[str, str]:
-    from agent_eval.spark_backend.digest import weights_digest
+    from agent_eval.spark_backend.checkpoints.digest import weights_digest
 
     return {build: weights_digest(checkpoint.folder) for build, checkpoint in checkpoints.own.items()}
 
@@ -710,7 +710,7 @@ def _model_note(checkpoints: Checkpoints, build: str) -> str:
 
 def _kind_of(checkpoints: Checkpoints) -> str:
     """Return what the model is; random weights in one build make the whole run synthetic."""
-    from agent_eval.spark_backend.loader import checkpoint_kind
+    from agent_eval.spark_backend.checkpoints.loader import checkpoint_kind
 
     kinds = [checkpoint_kind(one.folder) for one in (checkpoints.model, *checkpoints.own.values())]
     return "synthetic" if "synthetic" in kinds else kinds[0]
@@ -763,7 +763,7 @@ def prompt_digest() -> str:
 
 def stale_reason(folder: Path, digest: str) -> str:
     """Return why a checkpoint no longer fits the prompts and screens of this version, or an empty string."""
-    from agent_eval.spark_backend.loader import read_card
+    from agent_eval.spark_backend.checkpoints.loader import read_card
 
     training = read_card(folder).details.get("training")
     if not isinstance(training, dict):

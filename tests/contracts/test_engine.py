@@ -14,12 +14,12 @@ import torch
 from agent_eval.contracts import Engine
 from agent_eval.errors import ContextOverflow, EngineFault
 from agent_eval.spark_backend.builds import load_build
-from agent_eval.spark_backend.config import SparkConfig
+from agent_eval.spark_backend.checkpoints.config import SparkConfig
+from agent_eval.spark_backend.checkpoints.loader import Weights
 from agent_eval.spark_backend.kernels import library
 from agent_eval.spark_backend.llama.convert import convert
 from agent_eval.spark_backend.llama.engine import LlamaEngine
 from agent_eval.spark_backend.llama.mixture import MIXTURES
-from agent_eval.spark_backend.loader import Weights
 from agent_eval.spark_backend.model import Spark
 from agent_eval.spark_backend.torch_engine import TorchEngine
 from agent_eval.types import Sampling

@@ -162,3 +162,10 @@ def test_a_file_that_is_not_there_or_cannot_be_written_is_an_error_of_whoever_na
         BenchRecord.read(tmp_path / "none.json")
     with pytest.raises(OperatorError, match="cannot be written"):
         whole().write(tmp_path / "no folder" / "bench.json")
+
+
+def test_a_peer_that_comes_first_is_compared_with_once() -> None:
+    record = bench(arm("q4_k_m", STEADY, read_per_token=None), arm("w4a8", [30.0] * 5))
+    assert bench_report(record).peer is None
+    assert figures(record, "w4a8").decode.to_first is not None
+    assert figures(record, "w4a8").decode.to_peer is None

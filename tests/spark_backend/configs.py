@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agent_eval.spark_backend.config import SparkConfig
+from agent_eval.spark_backend.checkpoints.config import SparkConfig
 
 SMALL = SparkConfig(
     hidden_size=64,

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from agent_eval.spark_backend.config import SparkConfig
-from agent_eval.spark_backend.synthetic import synthetic_checkpoint
+from agent_eval.spark_backend.checkpoints.config import SparkConfig
+from agent_eval.spark_backend.checkpoints.synthetic import synthetic_checkpoint
 from tests.spark_backend.configs import SMALL
 
 

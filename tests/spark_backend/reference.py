@@ -13,7 +13,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from agent_eval.spark_backend.config import LayerType, Rope, SparkConfig
+from agent_eval.spark_backend.checkpoints.config import LayerType, Rope, SparkConfig
 
 Array = NDArray[np.float64]
 

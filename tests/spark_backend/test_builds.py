@@ -9,9 +9,10 @@ from torch import Tensor, nn
 
 from agent_eval.errors import CheckpointError, UnknownName
 from agent_eval.spark_backend.builds import BUILDS, describe_build, load_build
-from agent_eval.spark_backend.config import SparkConfig
+from agent_eval.spark_backend.checkpoints.config import SparkConfig
+from agent_eval.spark_backend.checkpoints.loader import Weights
+from agent_eval.spark_backend.checkpoints.synthetic import synthetic_checkpoint
 from agent_eval.spark_backend.kernels import library
-from agent_eval.spark_backend.loader import Weights
 from agent_eval.spark_backend.model import Spark, initial_weights
 from agent_eval.spark_backend.quant.activations import quantise_rows
 from agent_eval.spark_backend.quant.dense import Dense, Unquantised
@@ -20,7 +21,6 @@ from agent_eval.spark_backend.quant.name import GroupedName, parse_build
 from agent_eval.spark_backend.quant.rounding import round_groups
 from agent_eval.spark_backend.quant.rows import RowSource
 from agent_eval.spark_backend.quant.scheme import Scheme
-from agent_eval.spark_backend.synthetic import synthetic_checkpoint
 from tests.spark_backend.configs import SMALL
 
 IDS = torch.randint(0, SMALL.vocab_size, (1, 90), generator=torch.Generator().manual_seed(0))

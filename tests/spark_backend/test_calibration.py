@@ -11,12 +11,12 @@ from torch import Tensor, nn
 from agent_eval.errors import OperatorError
 from agent_eval.spark_backend.calibration import MOST_TOKENS, SEQUENCE_TOKENS, Calibration, Readings, read_texts
 from agent_eval.spark_backend.chat import ChatTemplate
-from agent_eval.spark_backend.loader import open_weights
+from agent_eval.spark_backend.checkpoints.loader import open_weights
+from agent_eval.spark_backend.checkpoints.synthetic import SYNTHETIC_TEMPLATE
 from agent_eval.spark_backend.model import Spark
 from agent_eval.spark_backend.quant.dense import Unquantised
 from agent_eval.spark_backend.quant.gptq import Hessian
 from agent_eval.spark_backend.quant.rows import RowSource
-from agent_eval.spark_backend.synthetic import SYNTHETIC_TEMPLATE
 from agent_eval.spark_backend.tokenizer import SparkTokenizer
 from tests.spark_backend.configs import SMALL
 

@@ -13,10 +13,10 @@ from torch import Tensor
 from agent_eval.errors import CheckpointError, OperatorError, UnknownName
 from agent_eval.spark_backend.builds import describe_build, load_build
 from agent_eval.spark_backend.calibration import Calibration
+from agent_eval.spark_backend.checkpoints.loader import read_card
+from agent_eval.spark_backend.checkpoints.synthetic import synthetic_checkpoint
 from agent_eval.spark_backend.convert import METHODS, Conversion, conversion_of, convert
-from agent_eval.spark_backend.loader import read_card
 from agent_eval.spark_backend.quant.name import parse_build
-from agent_eval.spark_backend.synthetic import synthetic_checkpoint
 from tests.spark_backend.configs import SMALL
 
 IDS = torch.randint(0, SMALL.vocab_size, (1, 40), generator=torch.Generator().manual_seed(0))

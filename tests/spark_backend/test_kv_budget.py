@@ -6,9 +6,9 @@ import pytest
 import torch
 
 from agent_eval.spark_backend.cache import Cache
-from agent_eval.spark_backend.config import SparkConfig
+from agent_eval.spark_backend.checkpoints.config import SparkConfig
+from agent_eval.spark_backend.checkpoints.shapes import SHAPES
 from agent_eval.spark_backend.kv_budget import BF16, FP32, cache_bytes, kv_budget
-from agent_eval.spark_backend.shapes import SHAPES
 from tests.spark_backend.configs import SMALL
 
 MIB = 2**20

@@ -10,13 +10,13 @@ from torch import Tensor
 
 from agent_eval.errors import OperatorError
 from agent_eval.spark_backend.builds import describe_build, load_build
-from agent_eval.spark_backend.config import SparkConfig
+from agent_eval.spark_backend.checkpoints.config import SparkConfig
+from agent_eval.spark_backend.checkpoints.shapes import SHAPES
+from agent_eval.spark_backend.checkpoints.synthetic import synthetic_checkpoint
 from agent_eval.spark_backend.convert import conversion_of, convert
 from agent_eval.spark_backend.description import describe, grouped
 from agent_eval.spark_backend.ledger import HEAD, Ledger, ledger, require_room, rotary_bytes
 from agent_eval.spark_backend.quant.name import parse_build
-from agent_eval.spark_backend.shapes import SHAPES
-from agent_eval.spark_backend.synthetic import synthetic_checkpoint
 from tests.spark_backend.configs import SMALL
 
 SPARK = SHAPES["1.7b"]

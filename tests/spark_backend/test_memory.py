@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from agent_eval.spark_backend.builds import describe_build
+from agent_eval.spark_backend.checkpoints.shapes import SHAPES
+from agent_eval.spark_backend.checkpoints.synthetic import synthetic_checkpoint
 from agent_eval.spark_backend.convert import conversion_of, convert
 from agent_eval.spark_backend.quant.name import parse_build
-from agent_eval.spark_backend.shapes import SHAPES
-from agent_eval.spark_backend.synthetic import synthetic_checkpoint
 
 MIDDLE = replace(SHAPES["mid"], hidden_size=1024, intermediate_size=3072, vocab_size=16384)
 """120 million weights: 0.24 GB in bfloat16, enough that what a conversion holds at a time is small beside it."""

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from agent_eval.spark_backend.cache import Cache
-from agent_eval.spark_backend.config import GateActivation, LayerType, Rope, SparkConfig
+from agent_eval.spark_backend.checkpoints.config import GateActivation, LayerType, Rope, SparkConfig
 from agent_eval.spark_backend.kernels import library
 from agent_eval.spark_backend.model import MLP, RMSNorm, Spark, TensorWeights, initial_weights
 from agent_eval.spark_backend.quant.dense import Fp32, Unquantised, dense_layer

@@ -13,8 +13,8 @@ from torch import Tensor, nn
 
 from agent_eval.errors import EngineFault
 from agent_eval.spark_backend.builds import BUILDS, load_build
+from agent_eval.spark_backend.checkpoints.loader import Weights
 from agent_eval.spark_backend.kernels import library
-from agent_eval.spark_backend.loader import Weights
 from agent_eval.spark_backend.model import Layer, Spark
 from agent_eval.spark_backend.quant.dense import Unquantised
 from agent_eval.spark_backend.sampling import greedy

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from agent_eval.spark_backend.cache import Cache
-from agent_eval.spark_backend.config import Rope, SparkConfig
+from agent_eval.spark_backend.checkpoints.config import Rope, SparkConfig
 from agent_eval.spark_backend.kernels import library
 from agent_eval.spark_backend.kernels.decode import Decoder
 from agent_eval.spark_backend.model import Spark, initial_weights

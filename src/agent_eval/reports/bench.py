@@ -59,7 +59,7 @@ class Figures:
     to_first: Ratio | None
     """None for the first build itself."""
     to_peer: Ratio | None
-    """None for the peer, and where there is none."""
+    """None for the peer, where there is none, and where it is the first build."""
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ def bench_report(record: BenchRecord) -> BenchReport:
     arms = [arm for arm in record.arms if not arm.twin]
     twin = next((arm for arm in record.arms if arm.twin), None)
     first = arms[0]
-    peer = next((arm for arm in arms if arm.build == PEER), None)
+    peer = next((arm for arm in arms[1:] if arm.build == PEER), None)  # as the first it is compared with anyway
     same = {phase: _same(first, twin, phase) for phase in PHASES}
     bands = {phase: _band(same[phase]) for phase in PHASES}
 

@@ -10,36 +10,36 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from agent_eval.spark_backend.builds import BUILDS, LoadedBuild, load_build
-    from agent_eval.spark_backend.config import SparkConfig
-    from agent_eval.spark_backend.digest import checkpoint_digest
-    from agent_eval.spark_backend.loader import Card, checkpoint_kind, read_card
+    from agent_eval.spark_backend.checkpoints.config import SparkConfig
+    from agent_eval.spark_backend.checkpoints.digest import checkpoint_digest
+    from agent_eval.spark_backend.checkpoints.loader import Card, checkpoint_kind, read_card
+    from agent_eval.spark_backend.checkpoints.shapes import SHAPES
+    from agent_eval.spark_backend.checkpoints.synthetic import synthetic_checkpoint
+    from agent_eval.spark_backend.checkpoints.writer import save_checkpoint
     from agent_eval.spark_backend.model import Spark
     from agent_eval.spark_backend.probe import physical_cores, probe_machine, usable_cores
-    from agent_eval.spark_backend.shapes import SHAPES
     from agent_eval.spark_backend.spark import SparkModel
-    from agent_eval.spark_backend.synthetic import synthetic_checkpoint
     from agent_eval.spark_backend.torch_engine import TorchEngine
     from agent_eval.spark_backend.weight_path import select
-    from agent_eval.spark_backend.writer import save_checkpoint
 
 _HOME = {
     "BUILDS": "builds",
-    "SHAPES": "shapes",
-    "Card": "loader",
+    "SHAPES": "checkpoints.shapes",
+    "Card": "checkpoints.loader",
     "LoadedBuild": "builds",
     "Spark": "model",
-    "SparkConfig": "config",
+    "SparkConfig": "checkpoints.config",
     "SparkModel": "spark",
     "TorchEngine": "torch_engine",
-    "checkpoint_digest": "digest",
-    "checkpoint_kind": "loader",
+    "checkpoint_digest": "checkpoints.digest",
+    "checkpoint_kind": "checkpoints.loader",
     "load_build": "builds",
     "physical_cores": "probe",
     "probe_machine": "probe",
-    "read_card": "loader",
-    "save_checkpoint": "writer",
+    "read_card": "checkpoints.loader",
+    "save_checkpoint": "checkpoints.writer",
     "select": "weight_path",
-    "synthetic_checkpoint": "synthetic",
+    "synthetic_checkpoint": "checkpoints.synthetic",
     "usable_cores": "probe",
 }
 

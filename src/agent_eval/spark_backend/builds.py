@@ -11,12 +11,12 @@ import torch
 from torch import Tensor
 
 from agent_eval.errors import CheckpointError
-from agent_eval.spark_backend.config import SparkConfig
+from agent_eval.spark_backend.checkpoints.config import SparkConfig
+from agent_eval.spark_backend.checkpoints.loader import Weights, open_weights
 from agent_eval.spark_backend.description import BuildDescription, describe
 from agent_eval.spark_backend.kernels import library
 from agent_eval.spark_backend.ledger import ledger, require_room
 from agent_eval.spark_backend.llama.mixture import is_llama
-from agent_eval.spark_backend.loader import Weights, open_weights
 from agent_eval.spark_backend.meter import release_memory
 from agent_eval.spark_backend.model import Spark
 from agent_eval.spark_backend.probe import available_memory

@@ -18,7 +18,7 @@ from typing import NamedTuple, Protocol
 import torch
 from torch import Tensor
 
-from agent_eval.spark_backend.config import LayerType, SparkConfig
+from agent_eval.spark_backend.checkpoints.config import LayerType, SparkConfig
 
 
 class KeysValues(NamedTuple):

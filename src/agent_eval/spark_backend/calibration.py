@@ -17,7 +17,7 @@ from torch import Tensor, nn
 
 from agent_eval.errors import AgentEvalError, OperatorError
 from agent_eval.spark_backend.chat import ChatTemplate
-from agent_eval.spark_backend.config import LAYER_TYPES, LayerType, SparkConfig
+from agent_eval.spark_backend.checkpoints.config import LAYER_TYPES, LayerType, SparkConfig
 from agent_eval.spark_backend.model import Block, CheckpointWeights, Layer, RMSNorm, Span
 from agent_eval.spark_backend.quant.dense import dense_layer
 from agent_eval.spark_backend.quant.gptq import Hessian

@@ -17,7 +17,7 @@ import jinja2
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from agent_eval.errors import CheckpointError
-from agent_eval.spark_backend.checkpoint_folder import TEMPLATE_NAME
+from agent_eval.spark_backend.checkpoints.folder import TEMPLATE_NAME
 from agent_eval.types import Message, WrittenCall
 
 

@@ -19,9 +19,11 @@ from torch import Tensor, nn
 from agent_eval.errors import CheckpointError, OperatorError, UnknownName
 from agent_eval.spark_backend.builds import compiled_kernels, group_of
 from agent_eval.spark_backend.calibration import Calibration, Readings
-from agent_eval.spark_backend.checkpoint_folder import CONFIG_NAME, TEMPLATE_NAME, TOKENIZER_NAME, read_json
-from agent_eval.spark_backend.config import SparkConfig
-from agent_eval.spark_backend.loader import Card, open_weights, read_card
+from agent_eval.spark_backend.checkpoints.config import SparkConfig
+from agent_eval.spark_backend.checkpoints.folder import CONFIG_NAME, TEMPLATE_NAME, TOKENIZER_NAME, read_json
+from agent_eval.spark_backend.checkpoints.loader import Card, open_weights, read_card
+from agent_eval.spark_backend.checkpoints.tensor_file import Planned
+from agent_eval.spark_backend.checkpoints.writer import SHARD_BYTES, describe_checkpoint, write_weights
 from agent_eval.spark_backend.model import CheckpointWeights
 from agent_eval.spark_backend.quant.formats import Awq, CpuInt4, Format, Gptq, QuantisedWeights
 from agent_eval.spark_backend.quant.gptq import Hessian, gptq
@@ -30,8 +32,6 @@ from agent_eval.spark_backend.quant.groups import GroupedWeight
 from agent_eval.spark_backend.quant.name import BuildName, GroupedName
 from agent_eval.spark_backend.quant.rounding import Rounding, round_groups, rounded
 from agent_eval.spark_backend.quant.rows import RowSource, StackedGroups, StackedRows, WholeGroups
-from agent_eval.spark_backend.tensor_file import Planned
-from agent_eval.spark_backend.writer import SHARD_BYTES, describe_checkpoint, write_weights
 
 REPORT_NAME = "quantization_report.json"
 GENERATION_NAME = "generation_config.json"

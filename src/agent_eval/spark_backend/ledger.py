@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from agent_eval.errors import OperatorError
-from agent_eval.spark_backend.config import SparkConfig
+from agent_eval.spark_backend.checkpoints.config import SparkConfig
 from agent_eval.spark_backend.description import DENSE, BuildDescription, Stored
 from agent_eval.spark_backend.kv_budget import BF16, FP32, cache_bytes
 from agent_eval.spark_backend.rotary import FIRST_ROWS

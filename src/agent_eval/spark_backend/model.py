@@ -17,7 +17,7 @@ import torch.nn.functional as F  # noqa: N812  the field's name for it
 from torch import Tensor, nn
 
 from agent_eval.spark_backend.cache import Cache
-from agent_eval.spark_backend.config import LayerType, SparkConfig
+from agent_eval.spark_backend.checkpoints.config import LayerType, SparkConfig
 from agent_eval.spark_backend.quant.dense import Fp32
 from agent_eval.spark_backend.quant.rows import GroupedSource, RowSource, StackedRows
 from agent_eval.spark_backend.quant.scheme import Scheme

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from agent_eval.spark_backend.config import Rope
+from agent_eval.spark_backend.checkpoints.config import Rope
 
 FIRST_ROWS = 2048  # a table for the published maximum of 1,048,576 positions would take 2 GiB
 
@@ -45,7 +45,7 @@ class Rotary(nn.Module):
     def _fill(self, rows: int, device: torch.device | None) -> None:
         with torch.inference_mode(mode=False):  # tables made while generating must still serve training
             # Float32 throughout, as the published model computes it: what counts is equality with it, not accuracy.
-            # Exact angles are 1e-4 rad away at position 1,300; sharp attention makes 1e-3 of a log-probability of that.
+            # Exact angles differ by 1e-4 rad at position 1,300; sharp attention makes 1e-3 of a log-probability of it.
             frequencies = 1 / self._theta ** (torch.arange(0, self._rotated, 2).float() / self._rotated)
             angles = torch.outer(torch.arange(rows).float(), frequencies)  # (rows, R/2)
             cos, sin = angles.cos(), angles.sin()

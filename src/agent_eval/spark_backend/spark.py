@@ -11,8 +11,8 @@ from agent_eval.contracts import Engine
 from agent_eval.errors import CheckpointError
 from agent_eval.spark_backend.builds import DEFAULT_CONTEXT, LoadedBuild, open_build
 from agent_eval.spark_backend.chat import ChatTemplate
-from agent_eval.spark_backend.config import SparkConfig
-from agent_eval.spark_backend.fitting import require_fit
+from agent_eval.spark_backend.checkpoints.config import SparkConfig
+from agent_eval.spark_backend.checkpoints.fitting import require_fit
 from agent_eval.spark_backend.meter import head_alone, seconds_of
 from agent_eval.spark_backend.tokenizer import SparkTokenizer
 from agent_eval.types import Generation, Message, Sampling

@@ -12,7 +12,7 @@ from pathlib import Path
 import tokenizers
 
 from agent_eval.errors import CheckpointError
-from agent_eval.spark_backend.checkpoint_folder import TOKENIZER_NAME
+from agent_eval.spark_backend.checkpoints.folder import TOKENIZER_NAME
 
 
 class SparkTokenizer:

@@ -16,13 +16,13 @@ import torch
 
 from agent_eval.demonstrations import Noise, demonstrations
 from agent_eval.spark_backend.chat import ChatTemplate
-from agent_eval.spark_backend.config import Rope, SparkConfig
-from agent_eval.spark_backend.loader import Card
+from agent_eval.spark_backend.checkpoints.config import Rope, SparkConfig
+from agent_eval.spark_backend.checkpoints.loader import Card
+from agent_eval.spark_backend.checkpoints.shapes import SHAPES
+from agent_eval.spark_backend.checkpoints.synthetic import SYNTHETIC_TEMPLATE
+from agent_eval.spark_backend.checkpoints.writer import save_checkpoint
 from agent_eval.spark_backend.model import initial_weights
-from agent_eval.spark_backend.shapes import SHAPES
-from agent_eval.spark_backend.synthetic import SYNTHETIC_TEMPLATE
 from agent_eval.spark_backend.tokenizer import SparkTokenizer
-from agent_eval.spark_backend.writer import save_checkpoint
 from agent_eval.wiring import EMBEDDED, open_sim
 
 Tokens = tuple[int, ...]

@@ -25,14 +25,14 @@ from torch import Tensor
 
 import agent_eval.spark_backend.nano
 from agent_eval.spark_backend.builds import load_build
-from agent_eval.spark_backend.config import LayerType, Rope, SparkConfig
+from agent_eval.spark_backend.checkpoints.config import LayerType, Rope, SparkConfig
+from agent_eval.spark_backend.checkpoints.loader import Weights
+from agent_eval.spark_backend.checkpoints.shapes import SHAPES
+from agent_eval.spark_backend.checkpoints.writer import save_checkpoint
 from agent_eval.spark_backend.llama.convert import convert
 from agent_eval.spark_backend.llama.engine import LlamaEngine
 from agent_eval.spark_backend.llama.mixture import MIXTURES
-from agent_eval.spark_backend.loader import Weights
 from agent_eval.spark_backend.model import initial_weights
-from agent_eval.spark_backend.shapes import SHAPES
-from agent_eval.spark_backend.writer import save_checkpoint
 from agent_eval.types import Sampling
 from tests.peers.parity.twin import Gelu, Twin, tanh_gelu
 from tests.spark_backend.configs import SMALL

@@ -13,15 +13,15 @@ import torch
 from tokenizers import AddedToken, Tokenizer, decoders, models, trainers
 from tokenizers.pre_tokenizers import ByteLevel
 
+from agent_eval.spark_backend.checkpoints.loader import Card
+from agent_eval.spark_backend.checkpoints.synthetic import SYNTHETIC_TEMPLATE
+from agent_eval.spark_backend.checkpoints.writer import save_checkpoint
 from agent_eval.spark_backend.llama import library
 from agent_eval.spark_backend.llama.convert import convert
 from agent_eval.spark_backend.llama.mixture import MIXTURES
-from agent_eval.spark_backend.loader import Card
 from agent_eval.spark_backend.model import initial_weights
 from agent_eval.spark_backend.pretokenizer import spark_pre_tokenizer
-from agent_eval.spark_backend.synthetic import SYNTHETIC_TEMPLATE
 from agent_eval.spark_backend.tokenizer import SparkTokenizer
-from agent_eval.spark_backend.writer import save_checkpoint
 from tests.spark_backend.configs import SMALL
 
 pytest.importorskip("xllamacpp")

@@ -12,8 +12,8 @@ from torch import Tensor
 
 import agent_eval.spark_backend.nano
 from agent_eval.spark_backend.builds import load_build
-from agent_eval.spark_backend.config import GateActivation, Rope, SparkConfig
-from agent_eval.spark_backend.loader import Weights
+from agent_eval.spark_backend.checkpoints.config import GateActivation, Rope, SparkConfig
+from agent_eval.spark_backend.checkpoints.loader import Weights
 from agent_eval.spark_backend.model import Spark, initial_weights
 from tests.peers.parity.twin import Twin, exact_gelu, published_angles, tanh_gelu
 from tests.spark_backend import reference

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from agent_eval.spark_backend.config import Rope, SparkConfig
+from agent_eval.spark_backend.checkpoints.config import Rope, SparkConfig
 
 Gelu = Callable[[Tensor], Tensor]
 Angles = Callable[[Rope, int, int], Tensor]

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from agent_eval.spark_backend.cache import Cache
-from agent_eval.spark_backend.config import Rope, SparkConfig
+from agent_eval.spark_backend.checkpoints.config import Rope, SparkConfig
 from agent_eval.spark_backend.kernels import library
 from agent_eval.spark_backend.kernels.decode import PHASES, Decoder, can_decode
 from agent_eval.spark_backend.kernels.library import Library

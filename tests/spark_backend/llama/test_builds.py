@@ -9,7 +9,8 @@ import pytest
 from agent_eval import wiring
 from agent_eval.errors import CheckpointError, OperatorError, UnknownName
 from agent_eval.spark_backend.builds import describe_build, open_build
-from agent_eval.spark_backend.config import SparkConfig
+from agent_eval.spark_backend.checkpoints.config import SparkConfig
+from agent_eval.spark_backend.checkpoints.synthetic import synthetic_checkpoint
 from agent_eval.spark_backend.llama.builds import (
     cache_bytes,
     gguf_file,
@@ -18,7 +19,6 @@ from agent_eval.spark_backend.llama.builds import (
     make_gguf,
     write_llama_folder,
 )
-from agent_eval.spark_backend.synthetic import synthetic_checkpoint
 from agent_eval.types import Sampling
 from tests.spark_backend.configs import SMALL, SPARK_1_7B
 

@@ -8,11 +8,11 @@ import pytest
 import torch
 
 from agent_eval.errors import CheckpointError
-from agent_eval.spark_backend.config import SparkConfig
+from agent_eval.spark_backend.checkpoints.config import SparkConfig
+from agent_eval.spark_backend.checkpoints.loader import Weights
+from agent_eval.spark_backend.checkpoints.writer import save_checkpoint
 from agent_eval.spark_backend.llama.convert import START_TOKEN, convert
 from agent_eval.spark_backend.llama.mixture import MIXTURES, tensors
-from agent_eval.spark_backend.loader import Weights
-from agent_eval.spark_backend.writer import save_checkpoint
 from tests.spark_backend.configs import SMALL
 from tests.spark_backend.llama.blocks import dequantised
 from tests.spark_backend.llama.conftest import Gguf

@@ -10,10 +10,10 @@ import torch
 from torch import Tensor
 
 from agent_eval.errors import CheckpointError
+from agent_eval.spark_backend.checkpoints.synthetic import synthetic_checkpoint
 from agent_eval.spark_backend.llama.convert import convert
 from agent_eval.spark_backend.llama.engine import BATCH_TOKENS, LlamaEngine
 from agent_eval.spark_backend.llama.mixture import MIXTURES
-from agent_eval.spark_backend.synthetic import synthetic_checkpoint
 from agent_eval.types import Sampling
 from tests.spark_backend.configs import SMALL
 from tests.spark_backend.llama.conftest import Gguf

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from agent_eval.errors import CheckpointError
-from agent_eval.spark_backend.config import SparkConfig
+from agent_eval.spark_backend.checkpoints.config import SparkConfig
 from agent_eval.spark_backend.llama.gguf import BlockType
 from agent_eval.spark_backend.llama.mixture import MIXTURES, is_llama, metadata, tensors
 from tests.spark_backend.configs import SMALL, SPARK_1_7B, SPARK_4B

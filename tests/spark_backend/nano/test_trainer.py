@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from agent_eval.spark_backend.config import Rope, SparkConfig
+from agent_eval.spark_backend.checkpoints.config import Rope, SparkConfig
 from agent_eval.spark_backend.nano.encode import IGNORED, Sample
 from agent_eval.spark_backend.nano.initialise import structured_weights
 from agent_eval.spark_backend.nano.muon import Muon, orthogonalised

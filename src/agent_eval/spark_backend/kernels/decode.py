@@ -19,7 +19,7 @@ from agent_eval.spark_backend.table import CodedTable, DenseTable
 
 if TYPE_CHECKING:
     from agent_eval.spark_backend.cache import Cache
-    from agent_eval.spark_backend.config import LayerType
+    from agent_eval.spark_backend.checkpoints.config import LayerType
     from agent_eval.spark_backend.model import Layer, Spark
 
 KINDS: tuple[LayerType, ...] = ("sliding_attention", "full_attention")

@@ -15,7 +15,8 @@ from pathlib import Path
 
 from agent_eval import environment
 from agent_eval.errors import CheckpointError, OperatorError
-from agent_eval.spark_backend.checkpoint_folder import (
+from agent_eval.spark_backend.checkpoints.config import SparkConfig
+from agent_eval.spark_backend.checkpoints.folder import (
     CARD_NAME,
     CONFIG_NAME,
     GGUF_NAME,
@@ -23,7 +24,6 @@ from agent_eval.spark_backend.checkpoint_folder import (
     TOKENIZER_NAME,
     weight_files,
 )
-from agent_eval.spark_backend.config import SparkConfig
 from agent_eval.spark_backend.description import BuildDescription, Stored
 from agent_eval.spark_backend.ledger import HEAD, Entry, Ledger
 from agent_eval.spark_backend.llama import library, mixture

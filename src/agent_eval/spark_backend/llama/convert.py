@@ -18,12 +18,12 @@ import torch
 from torch import Tensor
 
 from agent_eval.errors import CheckpointError
-from agent_eval.spark_backend.checkpoint_folder import TEMPLATE_NAME, TOKENIZER_NAME
-from agent_eval.spark_backend.config import SparkConfig
+from agent_eval.spark_backend.checkpoints.config import SparkConfig
+from agent_eval.spark_backend.checkpoints.folder import TEMPLATE_NAME, TOKENIZER_NAME
+from agent_eval.spark_backend.checkpoints.loader import Weights, read_card
 from agent_eval.spark_backend.llama import library, mixture
 from agent_eval.spark_backend.llama.gguf import BlockType, PlannedTensor, Value, write_gguf
 from agent_eval.spark_backend.llama.mixture import Mixture, Named
-from agent_eval.spark_backend.loader import Weights, read_card
 from agent_eval.spark_backend.quant.rows import RowSource, chunks
 
 START_TOKEN = "<｜start▁of▁sentence｜>"  # noqa: S105  a token of text

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from agent_eval.errors import CheckpointError
-from agent_eval.spark_backend.config import SparkConfig
+from agent_eval.spark_backend.checkpoints.config import SparkConfig
 from agent_eval.spark_backend.llama.gguf import BlockType, Value
 
 ARCHITECTURE = "spark2_5"

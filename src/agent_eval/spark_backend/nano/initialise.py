@@ -12,7 +12,7 @@ import math
 import torch
 from torch import Tensor
 
-from agent_eval.spark_backend.config import SparkConfig
+from agent_eval.spark_backend.checkpoints.config import SparkConfig
 
 CONSTANT_DIMS = 16
 """Dimensions of the embedding that begin equal for all tokens: from them a head can make a constant query and key."""

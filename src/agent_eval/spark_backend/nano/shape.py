@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tokenizers import Tokenizer
 
-from agent_eval.spark_backend.config import Rope, SparkConfig
+from agent_eval.spark_backend.checkpoints.config import Rope, SparkConfig
 from agent_eval.spark_backend.nano.vocabulary import END, PAD
 
 

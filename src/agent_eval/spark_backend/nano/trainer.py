@@ -15,7 +15,7 @@ import torch
 import torch.nn.functional as F  # noqa: N812  torch's own customary name
 from torch import Tensor
 
-from agent_eval.spark_backend.config import SparkConfig
+from agent_eval.spark_backend.checkpoints.config import SparkConfig
 from agent_eval.spark_backend.model import Spark
 from agent_eval.spark_backend.nano.encode import IGNORED, Sample
 from agent_eval.spark_backend.nano.initialise import structured_weights

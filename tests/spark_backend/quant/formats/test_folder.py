@@ -17,13 +17,13 @@ from torch import Tensor
 
 from agent_eval.errors import CheckpointError
 from agent_eval.spark_backend.builds import describe_build, load_build
-from agent_eval.spark_backend.config import SparkConfig
+from agent_eval.spark_backend.checkpoints.config import SparkConfig
+from agent_eval.spark_backend.checkpoints.loader import open_weights
+from agent_eval.spark_backend.checkpoints.synthetic import synthetic_checkpoint
 from agent_eval.spark_backend.convert import Conversion, conversion_of, convert
-from agent_eval.spark_backend.loader import open_weights
 from agent_eval.spark_backend.quant.formats import QuantisedWeights
 from agent_eval.spark_backend.quant.name import parse_build
 from agent_eval.spark_backend.quant.rows import GroupedSource
-from agent_eval.spark_backend.synthetic import synthetic_checkpoint
 from agent_eval.spark_backend.table import CodedTable, DenseTable
 from tests.spark_backend.configs import SMALL
 

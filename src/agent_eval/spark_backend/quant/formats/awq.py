@@ -13,11 +13,11 @@ from typing import Any, Self
 import torch
 from torch import Tensor
 
+from agent_eval.spark_backend.checkpoints.tensor_file import Planned
 from agent_eval.spark_backend.quant.formats.format import BITS, field, read_group
 from agent_eval.spark_backend.quant.formats.gptq import zero_values
 from agent_eval.spark_backend.quant.formats.nibbles import AWQ_ORDER, WORD, pack_words, unpack_words
 from agent_eval.spark_backend.quant.groups import GroupedWeight, centre_of
-from agent_eval.spark_backend.tensor_file import Planned
 
 _CENTRE = centre_of(BITS)
 

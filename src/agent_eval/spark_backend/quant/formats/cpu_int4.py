@@ -14,10 +14,10 @@ from typing import Any, Self
 import torch
 from torch import Tensor
 
+from agent_eval.spark_backend.checkpoints.tensor_file import Planned
 from agent_eval.spark_backend.quant.formats.format import BITS, read_group
 from agent_eval.spark_backend.quant.formats.nibbles import pack_bytes, unpack_bytes
 from agent_eval.spark_backend.quant.groups import GroupedWeight
-from agent_eval.spark_backend.tensor_file import Planned
 
 _GROUP_BY_DEFAULT = 64  # of the format, where its section names none
 

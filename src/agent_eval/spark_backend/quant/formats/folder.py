@@ -17,10 +17,11 @@ import torch
 from torch import Tensor
 
 from agent_eval.errors import CheckpointError
-from agent_eval.spark_backend.checkpoint_folder import CONFIG_NAME, read_json
-from agent_eval.spark_backend.config import SparkConfig
+from agent_eval.spark_backend.checkpoints.config import SparkConfig
+from agent_eval.spark_backend.checkpoints.folder import CONFIG_NAME, read_json
+from agent_eval.spark_backend.checkpoints.loader import locate_tensors, release_files
+from agent_eval.spark_backend.checkpoints.tensor_file import DTYPES, TensorFile
 from agent_eval.spark_backend.description import BFLOAT16, Stored, grouped
-from agent_eval.spark_backend.loader import locate_tensors, release_files
 from agent_eval.spark_backend.quant.formats.awq import Awq
 from agent_eval.spark_backend.quant.formats.cpu_int4 import CpuInt4
 from agent_eval.spark_backend.quant.formats.format import BITS, FLOATS, Format
@@ -34,7 +35,6 @@ from agent_eval.spark_backend.quant.rows import (
     StackedRows,
     chunks,
 )
-from agent_eval.spark_backend.tensor_file import DTYPES, TensorFile
 
 READERS: dict[str, Callable[[Mapping[str, Any]], Format]] = {
     "awq": Awq.read,

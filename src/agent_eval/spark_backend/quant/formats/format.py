@@ -9,10 +9,10 @@ import torch
 from torch import Tensor
 
 from agent_eval.errors import CheckpointError
+from agent_eval.spark_backend.checkpoints.tensor_file import Planned
 from agent_eval.spark_backend.quant.groups import GroupedWeight
 from agent_eval.spark_backend.quant.name import GROUPS
 from agent_eval.spark_backend.quant.rows import GroupedSource
-from agent_eval.spark_backend.tensor_file import Planned
 
 BITS: Literal[4] = 4
 """Every format here holds codes of four bits."""

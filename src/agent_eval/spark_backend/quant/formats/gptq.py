@@ -18,10 +18,10 @@ import torch
 from torch import Tensor
 
 from agent_eval.errors import CheckpointError
+from agent_eval.spark_backend.checkpoints.tensor_file import Planned
 from agent_eval.spark_backend.quant.formats.format import BITS, field, read_group
 from agent_eval.spark_backend.quant.formats.nibbles import WORD, pack_words, unpack_words
 from agent_eval.spark_backend.quant.groups import GroupedWeight, centre_of
-from agent_eval.spark_backend.tensor_file import Planned
 
 _CENTRE = centre_of(BITS)
 _ROWS_AT_ONCE = 4096  # of stored zeros, while they are looked at

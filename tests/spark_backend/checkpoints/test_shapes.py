@@ -4,8 +4,8 @@ import pytest
 
 from agent_eval.errors import UnknownName
 from agent_eval.spark_backend.builds import BUILDS
-from agent_eval.spark_backend.config import SparkConfig
-from agent_eval.spark_backend.shapes import SHAPES, find_shape
+from agent_eval.spark_backend.checkpoints.config import SparkConfig
+from agent_eval.spark_backend.checkpoints.shapes import SHAPES, find_shape
 from agent_eval.wiring import EMBEDDED
 
 

@@ -12,11 +12,11 @@ from safetensors.torch import load_file
 from torch import Tensor
 
 from agent_eval.errors import CheckpointError, OperatorError
-from agent_eval.spark_backend.config import SparkConfig
-from agent_eval.spark_backend.loader import Card, Weights, read_card
+from agent_eval.spark_backend.checkpoints.config import SparkConfig
+from agent_eval.spark_backend.checkpoints.loader import Card, Weights, read_card
+from agent_eval.spark_backend.checkpoints.tensor_file import Planned
+from agent_eval.spark_backend.checkpoints.writer import save_checkpoint, write_weights
 from agent_eval.spark_backend.model import Spark
-from agent_eval.spark_backend.tensor_file import Planned
-from agent_eval.spark_backend.writer import save_checkpoint, write_weights
 from tests.spark_backend.configs import SMALL
 
 UP = "model.layers.2.mlp.up_proj.weight"

@@ -17,7 +17,7 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from agent_eval.errors import CheckpointError, OperatorError
-from agent_eval.spark_backend.tensor_file import DTYPES, Planned, TensorFile, write_tensors
+from agent_eval.spark_backend.checkpoints.tensor_file import DTYPES, Planned, TensorFile, write_tensors
 
 TENSORS: dict[str, Tensor] = {
     "a": torch.arange(12.0).view(3, 4).to(torch.bfloat16),
@@ -247,7 +247,8 @@ def test_pages_that_were_read_go_when_they_are_released_and_come_back_by_themsel
     tensors = {name: torch.full((16 * 2**20,), fill, dtype=torch.uint8) for fill, name in enumerate("abcd", start=1)}
     path = written(tmp_path / "x", tensors)
     script = (
-        "import sys; from pathlib import Path; from agent_eval.spark_backend.tensor_file import TensorFile\n"
+        "import sys; from pathlib import Path\n"
+        "from agent_eval.spark_backend.checkpoints.tensor_file import TensorFile\n"
         "def mapped():\n"
         "    return next(int(line.split()[1]) for line in open('/proc/self/status') if line.startswith('RssFile'))\n"
         "def sums():\n"
@@ -277,7 +278,8 @@ def test_mapped_tensors_take_no_memory_of_their_own(tmp_path: Path) -> None:
     tensor = torch.ones(64 * 2**20, dtype=torch.uint8)
     written(path, {"t": tensor})
     script = (
-        "import sys; from pathlib import Path; from agent_eval.spark_backend.tensor_file import TensorFile\n"
+        "import sys; from pathlib import Path\n"
+        "from agent_eval.spark_backend.checkpoints.tensor_file import TensorFile\n"
         "def anonymous():\n"
         "    return next(int(line.split()[1]) for line in open('/proc/self/status') if line.startswith('RssAnon'))\n"
         "file = TensorFile(Path(sys.argv[1])); before = anonymous()\n"

@@ -11,11 +11,11 @@ import pytest
 import torch
 
 from agent_eval.errors import CheckpointError
-from agent_eval.spark_backend.config import SparkConfig
-from agent_eval.spark_backend.digest import checkpoint_digest
-from agent_eval.spark_backend.loader import Weights, checkpoint_kind
-from agent_eval.spark_backend.shapes import SHAPES
-from agent_eval.spark_backend.synthetic import synthetic_checkpoint
+from agent_eval.spark_backend.checkpoints.config import SparkConfig
+from agent_eval.spark_backend.checkpoints.digest import checkpoint_digest
+from agent_eval.spark_backend.checkpoints.loader import Weights, checkpoint_kind
+from agent_eval.spark_backend.checkpoints.shapes import SHAPES
+from agent_eval.spark_backend.checkpoints.synthetic import synthetic_checkpoint
 from tests.spark_backend.configs import SMALL
 
 
@@ -58,8 +58,8 @@ def test_it_needs_room_for_its_bytes(tmp_path: Path) -> None:
 def test_writing_takes_less_memory_than_the_weights(tmp_path: Path) -> None:
     script = (
         "import resource, sys; from dataclasses import replace; from pathlib import Path\n"
-        "from agent_eval.spark_backend.shapes import SHAPES\n"
-        "from agent_eval.spark_backend.synthetic import synthetic_checkpoint\n"
+        "from agent_eval.spark_backend.checkpoints.shapes import SHAPES\n"
+        "from agent_eval.spark_backend.checkpoints.synthetic import synthetic_checkpoint\n"
         "config = replace(SHAPES['mid'], vocab_size=2**19)\n"
         "peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
         "synthetic_checkpoint(Path(sys.argv[1]) / 'first', SHAPES['nano'], 0); before = peak()\n"

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from agent_eval.errors import AgentEvalError, CheckpointError, OperatorError
-from agent_eval.spark_backend.config import SparkConfig
-from agent_eval.spark_backend.digest import checkpoint_digest
-from agent_eval.spark_backend.hub import HubId, fetch, parse_hub_id
-from tests.spark_backend.hub_server import COMMIT, REPOSITORY, serve_hub
+from agent_eval.spark_backend.checkpoints.config import SparkConfig
+from agent_eval.spark_backend.checkpoints.digest import checkpoint_digest
+from agent_eval.spark_backend.checkpoints.hub import HubId, fetch, parse_hub_id
+from tests.spark_backend.checkpoints.hub_server import COMMIT, REPOSITORY, serve_hub
 
 NOWHERE = "http://127.0.0.1:9"  # the port of the discard service: nothing listens
 TINY = HubId(REPOSITORY)

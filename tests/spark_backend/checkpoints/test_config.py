@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from agent_eval.errors import CheckpointError
-from agent_eval.spark_backend.config import SparkConfig
+from agent_eval.spark_backend.checkpoints.config import SparkConfig
 from agent_eval.spark_backend.spark import SparkModel
 from agent_eval.types import Message, Sampling
 from tests.spark_backend.configs import SMALL, SPARK_1_7B, SPARK_4B

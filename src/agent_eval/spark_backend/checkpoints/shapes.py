@@ -7,7 +7,7 @@ download gigabytes; the small ones for tests.
 from __future__ import annotations
 
 from agent_eval.errors import UnknownName
-from agent_eval.spark_backend.config import Rope, SparkConfig
+from agent_eval.spark_backend.checkpoints.config import Rope, SparkConfig
 
 SHAPES: dict[str, SparkConfig] = {
     # config.json of XHToken/Spark-X2.5-1.7B and -4B

@@ -12,9 +12,9 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from agent_eval.errors import CheckpointError
-from agent_eval.spark_backend.config import SparkConfig
-from agent_eval.spark_backend.loader import Card, Weights, checkpoint_kind, open_weights, read_card
-from agent_eval.spark_backend.shapes import SHAPES
+from agent_eval.spark_backend.checkpoints.config import SparkConfig
+from agent_eval.spark_backend.checkpoints.loader import Card, Weights, checkpoint_kind, open_weights, read_card
+from agent_eval.spark_backend.checkpoints.shapes import SHAPES
 from tests.spark_backend.configs import SMALL
 
 UP = "model.layers.2.mlp.up_proj.weight"

@@ -15,7 +15,8 @@ import torch
 from torch import Tensor
 
 from agent_eval.errors import OperatorError
-from agent_eval.spark_backend.checkpoint_folder import (
+from agent_eval.spark_backend.checkpoints.config import SparkConfig
+from agent_eval.spark_backend.checkpoints.folder import (
     CARD_NAME,
     CONFIG_NAME,
     INDEX_NAME,
@@ -23,9 +24,8 @@ from agent_eval.spark_backend.checkpoint_folder import (
     TOKENIZER_NAME,
     WEIGHTS_NAME,
 )
-from agent_eval.spark_backend.config import SparkConfig
-from agent_eval.spark_backend.loader import Card, check_shapes
-from agent_eval.spark_backend.tensor_file import Planned, write_tensors
+from agent_eval.spark_backend.checkpoints.loader import Card, check_shapes
+from agent_eval.spark_backend.checkpoints.tensor_file import Planned, write_tensors
 
 SHARD_BYTES = 4_000_000_000
 """Bytes of weights per file unless asked for otherwise; file systems of memory cards end at 4 GiB."""

@@ -12,9 +12,9 @@ from pathlib import Path
 
 from agent_eval.errors import CheckpointError
 from agent_eval.spark_backend.chat import ChatTemplate
-from agent_eval.spark_backend.checkpoint_folder import TEMPLATE_NAME, TOKENIZER_NAME
-from agent_eval.spark_backend.config import SparkConfig
-from agent_eval.spark_backend.digest import text_digest
+from agent_eval.spark_backend.checkpoints.config import SparkConfig
+from agent_eval.spark_backend.checkpoints.digest import text_digest
+from agent_eval.spark_backend.checkpoints.folder import TEMPLATE_NAME, TOKENIZER_NAME
 from agent_eval.spark_backend.tokenizer import SparkTokenizer
 from agent_eval.types import Message
 

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 from torch import Tensor
 
 from agent_eval.errors import CheckpointError
-from agent_eval.spark_backend.checkpoint_folder import CARD_NAME, CONFIG_NAME, read_json, weight_files
-from agent_eval.spark_backend.config import SparkConfig
+from agent_eval.spark_backend.checkpoints.config import SparkConfig
+from agent_eval.spark_backend.checkpoints.folder import CARD_NAME, CONFIG_NAME, read_json, weight_files
+from agent_eval.spark_backend.checkpoints.tensor_file import TensorFile
 from agent_eval.spark_backend.quant.rows import RowSource, StackedRows
-from agent_eval.spark_backend.tensor_file import TensorFile
 
 if TYPE_CHECKING:
     from agent_eval.spark_backend.quant.formats import QuantisedWeights

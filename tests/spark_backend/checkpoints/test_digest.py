@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from agent_eval.errors import CheckpointError
-from agent_eval.spark_backend.digest import checkpoint_digest, text_digest, weights_digest
-from agent_eval.spark_backend.synthetic import synthetic_checkpoint
+from agent_eval.spark_backend.checkpoints.digest import checkpoint_digest, text_digest, weights_digest
+from agent_eval.spark_backend.checkpoints.synthetic import synthetic_checkpoint
 from tests.spark_backend.configs import SMALL
 
 TEXT = ["tokenizer.json", "chat_template.jinja"]

@@ -15,11 +15,11 @@ from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers
 from torch import Tensor
 
 from agent_eval.errors import CheckpointError
-from agent_eval.spark_backend.config import SparkConfig
-from agent_eval.spark_backend.loader import Card
+from agent_eval.spark_backend.checkpoints.config import SparkConfig
+from agent_eval.spark_backend.checkpoints.loader import Card
+from agent_eval.spark_backend.checkpoints.tensor_file import Planned
+from agent_eval.spark_backend.checkpoints.writer import SHARD_BYTES, describe_checkpoint, write_weights
 from agent_eval.spark_backend.pretokenizer import spark_pre_tokenizer
-from agent_eval.spark_backend.tensor_file import Planned
-from agent_eval.spark_backend.writer import SHARD_BYTES, describe_checkpoint, write_weights
 
 SYNTHETIC_TEMPLATE = """\
 {%- for message in messages %}

@@ -12,15 +12,15 @@ import pytest
 
 from agent_eval.errors import CheckpointError
 from agent_eval.spark_backend.chat import ChatTemplate
-from agent_eval.spark_backend.config import SparkConfig
-from agent_eval.spark_backend.fitting import require_fit
+from agent_eval.spark_backend.checkpoints.config import SparkConfig
+from agent_eval.spark_backend.checkpoints.fitting import require_fit
+from agent_eval.spark_backend.checkpoints.synthetic import SYNTHETIC_TEMPLATE
 from agent_eval.spark_backend.spark import SparkModel, special_tokens, stop_tokens
-from agent_eval.spark_backend.synthetic import SYNTHETIC_TEMPLATE
 from agent_eval.spark_backend.tokenizer import SparkTokenizer
 from agent_eval.wiring import EMBEDDED
 from tests.spark_backend.configs import SMALL
 
-OFFICIAL = Path(__file__).parent / "official" / "template.jinja"
+OFFICIAL = Path(__file__).parent.parent / "official" / "template.jinja"
 
 
 def parts(folder: Path) -> tuple[SparkConfig, SparkTokenizer, ChatTemplate, frozenset[int]]:

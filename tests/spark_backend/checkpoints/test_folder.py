@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from agent_eval.errors import CheckpointError
-from agent_eval.spark_backend.checkpoint_folder import MAX_JSON_BYTES, not_there, read_json, weight_files
-from agent_eval.spark_backend.config import SparkConfig
+from agent_eval.spark_backend.checkpoints.config import SparkConfig
+from agent_eval.spark_backend.checkpoints.folder import MAX_JSON_BYTES, not_there, read_json, weight_files
 
 SHARDS = ["model-00001-of-00002.safetensors", "model-00002-of-00002.safetensors"]
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from agent_eval.errors import CheckpointError
-from agent_eval.spark_backend.checkpoint_folder import (
+from agent_eval.spark_backend.checkpoints.folder import (
     CONFIG_NAME,
     GGUF_NAME,
     INDEX_NAME,

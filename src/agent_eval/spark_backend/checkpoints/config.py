@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from agent_eval.errors import CheckpointError
-from agent_eval.spark_backend.checkpoint_folder import CONFIG_NAME, not_there, read_json
+from agent_eval.spark_backend.checkpoints.folder import CONFIG_NAME, not_there, read_json
 
 ARCHITECTURE = "Spark2_5ForCausalLM"
 MODEL_TYPE = "spark2_5"
