@@ -8,7 +8,7 @@ import pytest
 from agent_eval import spark_backend
 
 
-@pytest.mark.parametrize("module", ["", ".config", ".chat", ".probe", ".weight_path"])
+@pytest.mark.parametrize("module", ["", ".checkpoints.config", ".chat", ".probe", ".weight_path"])
 def test_importing_what_needs_no_torch_loads_no_torch(module: str) -> None:
     script = f"import sys, agent_eval.spark_backend{module}; sys.exit('torch' in sys.modules)"
     subprocess.run([sys.executable, "-c", script], check=True)
