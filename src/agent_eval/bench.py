@@ -186,8 +186,7 @@ def run_bench(options: BenchOptions, tell: Callable[[str], None]) -> BenchRecord
             hint="pass a smaller --prompt or --tokens",
         )
     wiring.check_room(checkpoints, builds, context)
-    for build in builds:
-        wiring.prepare_build(folders[build], build, tell)
+    wiring.prepare_builds(checkpoints, builds, tell)
     load_before = _load()
     measured = measure(
         builds,

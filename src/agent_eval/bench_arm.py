@@ -23,8 +23,8 @@ from agent_eval.reports.bench_record import HeadRecord, PartRecord, Timed
 
 if TYPE_CHECKING:
     from agent_eval.contracts import Engine
+    from agent_eval.spark_backend.families import OpenedBuild
     from agent_eval.spark_backend.ledger import Ledger
-    from agent_eval.wiring import OpenedBuild
 
 LEAST_S = 0.25
 """A measurement is repeated until it has taken this long: the clock and the scheduler cost a small model more."""
@@ -140,9 +140,9 @@ class ThisMachine:
         return resident_share(self._files(build))
 
     def _files(self, build: str) -> list[Path]:
-        from agent_eval import wiring
+        from agent_eval.spark_backend.families import family_of
 
-        return wiring.weight_files(self._folders[build], build)
+        return family_of(build).files(self._folders[build], build)
 
     def busy(self) -> tuple[float, float] | None:
         """Return processor time so far."""
@@ -174,15 +174,16 @@ class _Child:
 
     def open(self) -> dict[str, Any]:
         """Load the build, and tell what that took and what it is."""
-        from agent_eval import wiring
+        from agent_eval.spark_backend.families import family_of
         from agent_eval.spark_backend.meter import PeakMemory, memory_of, release_memory
 
-        wiring.load_libraries(self._build)
+        family = family_of(self._build)
+        family.load_libraries()
         before = memory_of()
         self._mapped_before = before.mapped if before else 0
         with PeakMemory() as watched:
             began = perf_counter()
-            opened = wiring.open_engine(self._folder, self._build, threads=self._threads, context=self._context)
+            opened = family.open(self._folder, self._build, threads=self._threads, context=self._context)
             loaded = perf_counter()
         self._engine = opened.engine
         release_memory()
@@ -190,19 +191,19 @@ class _Child:
         resumed = perf_counter()
         self._generate([0], 1)
         first_token = perf_counter() - resumed
-        parts, read = _reckoned(opened.ledger)
+        told = opened.description
         return {
             "load_s": loaded - began,
             "first_token_s": first_token,
             "memory_before": before and before.anonymous,
             "memory_peak": watched.peak,
             "memory_settled": settled and settled.anonymous,
-            "notes": opened.notes,
-            "kernels": opened.kernels,
+            "notes": told.notes,
+            "kernels": told.kernels,
             "compiled": opened.compiled,
-            "size_bytes": opened.size_bytes,
-            "parts": parts,
-            "read_per_token": read,
+            "size_bytes": told.size_bytes,
+            "parts": _parts(opened.ledger),
+            "read_per_token": opened.ledger.read_per_token,
             "head": _head(opened),
         }
 
@@ -260,10 +261,8 @@ class _Took(NamedTuple):
     seconds: float
 
 
-def _reckoned(ledger: Ledger | None) -> tuple[list[dict[str, Any]], int | None]:
-    if ledger is None:
-        return [], None
-    parts = [
+def _parts(ledger: Ledger) -> list[dict[str, Any]]:
+    return [
         {
             "part": entry.part,
             "anonymous": entry.anonymous,
@@ -272,7 +271,6 @@ def _reckoned(ledger: Ledger | None) -> tuple[list[dict[str, Any]], int | None]:
         }
         for entry in ledger.entries
     ]
-    return parts, ledger.read_per_token
 
 
 def _head(opened: OpenedBuild) -> dict[str, Any] | None:
@@ -280,7 +278,8 @@ def _head(opened: OpenedBuild) -> dict[str, Any] | None:
 
     if opened.head is None:
         return None
-    return {"bits": opened.head_bits, "seconds": seconds_of(opened.head), "trap": opened.head_trap}
+    told = opened.description
+    return {"bits": told.head.bits, "seconds": seconds_of(opened.head), "trap": told.head_trap}
 
 
 def main(work: str) -> None:

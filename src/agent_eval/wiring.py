@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from agent_eval import __version__
 from agent_eval.conditions import ConditionedPhone, Conditions
-from agent_eval.contracts import Device, Engine, Instance, Model, PhoneControl, Policy, Task
+from agent_eval.contracts import Device, Instance, Model, PhoneControl, Policy, Task
 from agent_eval.environment import ADB_PORT
 from agent_eval.errors import OperatorError, UnknownName
 from agent_eval.records import RunConfiguration, RunManifest
@@ -27,7 +27,6 @@ from agent_eval.types import PhoneSetup, Sampling
 if TYPE_CHECKING:
     from agent_eval.spark_backend.calibration import Calibration
     from agent_eval.spark_backend.chat import ChatTemplate
-    from agent_eval.spark_backend.ledger import Ledger
     from agent_eval.spark_backend.spark import SparkModel
 
 EMBEDDED = {"nano": Path(__file__).parent / "spark_backend" / "nano" / "checkpoint"}
@@ -478,120 +477,9 @@ def open_models(
 
     longest = SparkConfig.from_folder(checkpoints.model.folder).max_position_embeddings
     check_room(checkpoints, builds, min(DEFAULT_CONTEXT, longest))
-    for build in builds:
-        prepare_build(checkpoints.of(build).folder, build, tell)
+    prepare_builds(checkpoints, builds, tell)
     text = checkpoints.model.folder
     return {build: open_model(checkpoints.of(build).folder, build, thinking=thinking, text=text) for build in builds}
-
-
-@dataclass(frozen=True)
-class OpenedBuild:
-    """A build of a model without its tokenizer: what is measured."""
-
-    engine: Engine
-    notes: str
-    kernels: str
-    """What computes, in a word or two."""
-    compiled: bool
-    """False where torch alone computes."""
-    size_bytes: int | None
-    """Of all weights in memory; None where that is not known."""
-    ledger: Ledger | None
-    """What it takes, by arithmetic; None for another engine's build."""
-    head: Callable[[], object] | None
-    """Computes the product over the vocabulary once; None where it cannot be had alone."""
-    head_bits: float
-    head_trap: bool
-
-
-def load_libraries(build: str) -> None:
-    """Import what a build needs, so that loading it can be measured without.
-
-    Raises:
-        OperatorError: it is a build of llama.cpp, which is not installed.
-    """
-    from agent_eval.spark_backend import builds
-    from agent_eval.spark_backend.llama.mixture import is_llama
-
-    builds.compiled_kernels()
-    if is_llama(build):
-        from agent_eval.spark_backend.llama import library
-
-        library.load()
-
-
-def prepare_build(folder: Path, build: str, tell: Callable[[str], None]) -> None:
-    """Make the file that a build of llama.cpp is read from, unless it was made before; others need none.
-
-    Raises:
-        CheckpointError: the folder cannot be loaded.
-        OperatorError: llama.cpp is not installed, or the file cannot be written.
-    """
-    from agent_eval.spark_backend.llama.mixture import is_llama
-
-    if is_llama(build):
-        from agent_eval.spark_backend.launcher import default_threads
-        from agent_eval.spark_backend.llama.builds import make_gguf
-
-        make_gguf(folder, build, threads=default_threads(), tell=tell)
-
-
-def open_engine(folder: Path, build: str, *, threads: int, context: int) -> OpenedBuild:
-    """Load one build of a checkpoint to measure it.
-
-    Raises:
-        CheckpointError: the folder cannot be loaded.
-    """
-    from agent_eval.spark_backend.builds import compiled_kernels, load_build
-    from agent_eval.spark_backend.ledger import ledger
-    from agent_eval.spark_backend.llama.mixture import is_llama
-    from agent_eval.spark_backend.meter import head_alone
-
-    if is_llama(build):
-        return _open_llama(folder, build, threads=threads, context=context)
-    loaded = load_build(folder, build, threads=threads, context=context)
-    told = loaded.description
-    return OpenedBuild(
-        engine=loaded.engine,
-        notes=told.notes,
-        kernels=told.kernels,
-        compiled=compiled_kernels() is not None,
-        size_bytes=told.size_bytes,
-        ledger=ledger(loaded.config, told, context),
-        head=head_alone(loaded.engine),
-        head_bits=told.head.bits,
-        head_trap=told.head_trap,
-    )
-
-
-def _open_llama(folder: Path, build: str, *, threads: int, context: int) -> OpenedBuild:
-    from agent_eval.spark_backend.llama.builds import llama_ledger, load_llama
-
-    loaded = load_llama(folder, build, threads=threads, context=context)
-    told = loaded.description
-    return OpenedBuild(
-        engine=loaded.engine,
-        notes=told.notes,
-        kernels=told.kernels,
-        compiled=True,
-        size_bytes=told.size_bytes,
-        ledger=llama_ledger(loaded.config, build, context),
-        head=None,
-        head_bits=told.head.bits,
-        head_trap=told.head_trap,
-    )
-
-
-def weight_files(folder: Path, build: str) -> list[Path]:
-    """Return the files that a build reads its weights from."""
-    from agent_eval.spark_backend.checkpoints.folder import weight_files as files_of
-    from agent_eval.spark_backend.llama.mixture import is_llama
-
-    if is_llama(build):
-        from agent_eval.spark_backend.llama.builds import gguf_file
-
-        return [gguf_file(folder, build)]
-    return files_of(folder)
 
 
 def check_room(checkpoints: Checkpoints, builds: Sequence[str], context: int) -> None:
@@ -601,21 +489,26 @@ def check_room(checkpoints: Checkpoints, builds: Sequence[str], context: int) ->
         OperatorError: says what they would take and what is free.
         CheckpointError: a folder cannot be loaded.
     """
-    from agent_eval.spark_backend.builds import describe_build
-    from agent_eval.spark_backend.checkpoints.config import SparkConfig
-    from agent_eval.spark_backend.ledger import ledger, require_room
-    from agent_eval.spark_backend.llama.builds import llama_ledger
-    from agent_eval.spark_backend.llama.mixture import is_llama
+    from agent_eval.spark_backend.families import family_of
+    from agent_eval.spark_backend.ledger import require_room
     from agent_eval.spark_backend.probe import available_memory
 
-    config = SparkConfig.from_folder(checkpoints.model.folder)
-    ledgers = [
-        llama_ledger(config, build, context)
-        if is_llama(build)
-        else ledger(config, describe_build(checkpoints.of(build).folder, build), context)
-        for build in builds
-    ]
-    require_room(ledgers, available_memory())
+    needed = [family_of(build).ledger(checkpoints.of(build).folder, build, context) for build in builds]
+    require_room(needed, available_memory())
+
+
+def prepare_builds(checkpoints: Checkpoints, builds: Sequence[str], tell: Callable[[str], None]) -> None:
+    """Make the files that builds are read from, where they need any and have none.
+
+    Raises:
+        CheckpointError: a folder cannot be loaded.
+        OperatorError: a library is missing, or a file cannot be written.
+    """
+    from agent_eval.spark_backend.families import family_of
+    from agent_eval.spark_backend.launcher import default_threads
+
+    for build in builds:
+        family_of(build).prepare(checkpoints.of(build).folder, build, threads=default_threads(), tell=tell)
 
 
 def threads_for(folder: Path) -> int:
@@ -701,10 +594,10 @@ def with_head_traps(manifest: RunManifest, loaded: Mapping[str, SparkModel]) -> 
 
 
 def _model_note(checkpoints: Checkpoints, build: str) -> str:
-    from agent_eval.spark_backend.builds import describe_build
+    from agent_eval.spark_backend.families import family_of
 
     checkpoint = checkpoints.of(build)
-    notes = describe_build(checkpoint.folder, build).notes
+    notes = family_of(build).describe(checkpoint.folder, build).notes
     return f"{notes}; from {checkpoint.source}" if build in checkpoints.own else notes
 
 

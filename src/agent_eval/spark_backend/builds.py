@@ -16,7 +16,6 @@ from agent_eval.spark_backend.checkpoints.loader import Weights, open_weights
 from agent_eval.spark_backend.description import BuildDescription, describe
 from agent_eval.spark_backend.kernels import library
 from agent_eval.spark_backend.ledger import ledger, require_room
-from agent_eval.spark_backend.llama.mixture import is_llama
 from agent_eval.spark_backend.meter import release_memory
 from agent_eval.spark_backend.model import Spark
 from agent_eval.spark_backend.probe import available_memory
@@ -30,7 +29,6 @@ from agent_eval.spark_backend.torch_engine import TorchEngine
 
 if TYPE_CHECKING:
     from agent_eval.spark_backend.kernels.library import Library
-    from agent_eval.spark_backend.llama.builds import LlamaBuild
 
 __all__ = [
     "BUILDS",
@@ -39,7 +37,6 @@ __all__ = [
     "LoadedBuild",
     "describe_build",
     "load_build",
-    "open_build",
     "parse_build",
 ]
 
@@ -99,33 +96,13 @@ def load_build(
     return LoadedBuild(name, plan.config, engine, plan.description())
 
 
-def open_build(folder: Path, name: str, *, threads: int, context: int = DEFAULT_CONTEXT) -> LoadedBuild | LlamaBuild:
-    """Load any build of a checkpoint: one that this program computes, or one that llama.cpp does.
-
-    Raises:
-        UnknownName: there is no such build.
-        CheckpointError: as for ``load_build``.
-        OperatorError: llama.cpp is asked for and not installed, or its file cannot be written.
-    """
-    if is_llama(name):
-        from agent_eval.spark_backend.llama.builds import load_llama
-
-        return load_llama(folder, name, threads=threads, context=context)
-    return load_build(folder, name, threads=threads, context=context)
-
-
 def describe_build(folder: Path, name: str, *, rounding: Rounding = "search") -> BuildDescription:
     """Tell what a build of a checkpoint is without loading it.
 
     Raises:
         UnknownName: there is no such build.
         CheckpointError: as for ``load_build``.
-        OperatorError: llama.cpp is asked for and not installed.
     """
-    if is_llama(name):
-        from agent_eval.spark_backend.llama.builds import describe_llama
-
-        return describe_llama(folder, name)
     return _plan(folder, parse_build(name), rounding).description()
 
 

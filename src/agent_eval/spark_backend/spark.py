@@ -9,11 +9,12 @@ from typing import Self
 
 from agent_eval.contracts import Engine
 from agent_eval.errors import CheckpointError
-from agent_eval.spark_backend.builds import DEFAULT_CONTEXT, LoadedBuild, open_build
+from agent_eval.spark_backend.builds import DEFAULT_CONTEXT
 from agent_eval.spark_backend.chat import ChatTemplate
 from agent_eval.spark_backend.checkpoints.config import SparkConfig
 from agent_eval.spark_backend.checkpoints.fitting import require_fit
-from agent_eval.spark_backend.meter import head_alone, seconds_of
+from agent_eval.spark_backend.families import family_of
+from agent_eval.spark_backend.meter import seconds_of
 from agent_eval.spark_backend.tokenizer import SparkTokenizer
 from agent_eval.types import Generation, Message, Sampling
 
@@ -88,11 +89,10 @@ class SparkModel:
         template = ChatTemplate.from_folder(text or folder, special_tokens(config, tokenizer))
         stop = stop_tokens(config, tokenizer)
         require_fit(config, tokenizer, template, stop)
-        loaded = open_build(folder, build, threads=threads, context=context)
-        trap_s = None
-        if isinstance(loaded, LoadedBuild) and loaded.description.head_trap:
-            trap_s = seconds_of(head_alone(loaded.engine))
-        return cls(loaded.engine, tokenizer, template, stop=stop, thinking=thinking, notes=loaded.notes, trap_s=trap_s)
+        opened = family_of(build).open(folder, build, threads=threads, context=context)
+        told = opened.description
+        trap_s = seconds_of(opened.head) if told.head_trap and opened.head is not None else None
+        return cls(opened.engine, tokenizer, template, stop=stop, thinking=thinking, notes=told.notes, trap_s=trap_s)
 
     def begin(self) -> None:
         """Forget the episode before."""

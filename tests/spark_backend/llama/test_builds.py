@@ -8,9 +8,9 @@ import pytest
 
 from agent_eval import wiring
 from agent_eval.errors import CheckpointError, OperatorError, UnknownName
-from agent_eval.spark_backend.builds import describe_build, open_build
 from agent_eval.spark_backend.checkpoints.config import SparkConfig
 from agent_eval.spark_backend.checkpoints.synthetic import synthetic_checkpoint
+from agent_eval.spark_backend.families import family_of
 from agent_eval.spark_backend.llama.builds import (
     cache_bytes,
     gguf_file,
@@ -101,11 +101,13 @@ class TestLoaded:
         self, checkpoint: Path, cache: Path, build: str, said: str
     ) -> None:
         del cache
-        opened = open_build(checkpoint, build, threads=1, context=64)
-        assert said in opened.notes
-        assert "tanh approximation" in opened.notes
-        assert "xllamacpp 20" in opened.notes
-        assert opened.notes == describe_build(checkpoint, build).notes
+        opened = family_of(build).open(checkpoint, build, threads=1, context=64)
+        notes = opened.description.notes
+        assert said in notes
+        assert "tanh approximation" in notes
+        assert "xllamacpp 20" in notes
+        assert notes == family_of(build).describe(checkpoint, build).notes
+        assert opened.ledger == family_of(build).ledger(checkpoint, build, 64)
         assert len(opened.engine.generate([3, 4, 5], frozenset(), Sampling(max_tokens=5)).ids) == 5
 
     def test_a_file_in_the_folder_is_taken_as_it_is(self, checkpoint: Path, cache: Path, tmp_path: Path) -> None:

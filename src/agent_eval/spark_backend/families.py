@@ -1,0 +1,164 @@
+"""Who computes a build: this program, or llama.cpp. One set of questions for both, so that nobody else asks which.
+
+Knows no checkpoint and computes nothing: each answer is given where the family lives, ``builds.py`` or ``llama/``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from agent_eval.contracts import Engine
+from agent_eval.spark_backend.llama.mixture import is_llama
+
+if TYPE_CHECKING:
+    from agent_eval.spark_backend.description import BuildDescription
+    from agent_eval.spark_backend.ledger import Ledger
+
+Tell = Callable[[str], None]
+"""Gets a line of progress now and then."""
+
+
+@dataclass(frozen=True)
+class OpenedBuild:
+    """A build that is ready to run, of any family."""
+
+    engine: Engine
+    description: BuildDescription
+    ledger: Ledger
+    """What it takes, by arithmetic."""
+    compiled: bool
+    """False where torch alone computes."""
+    head: Callable[[], object] | None
+    """Computes the product over the vocabulary once; None where it cannot be had alone."""
+
+
+class Family(Protocol):
+    """The builds that one engine computes.
+
+    Every answer may raise CheckpointError, where the folder cannot be loaded or does not suit the build, and
+    OperatorError, where a library is missing, a file cannot be written, or there is no room.
+    """
+
+    def load_libraries(self) -> None:
+        """Import what computes, so that loading a build can be measured without."""
+        ...
+
+    def prepare(self, folder: Path, build: str, *, threads: int, tell: Tell) -> None:
+        """Make the file that the build is read from, unless it needs none or it was made before."""
+        ...
+
+    def files(self, folder: Path, build: str) -> list[Path]:
+        """Return the files that the build reads its weights from."""
+        ...
+
+    def describe(self, folder: Path, build: str) -> BuildDescription:
+        """Tell what a build is without loading it."""
+        ...
+
+    def ledger(self, folder: Path, build: str, context: int) -> Ledger:
+        """Compute what a build takes without loading it."""
+        ...
+
+    def open(self, folder: Path, build: str, *, threads: int, context: int) -> OpenedBuild:
+        """Load a build."""
+        ...
+
+
+class OwnBuilds:
+    """The grammar of ``quant/name.py``: torch and the compiled kernels."""
+
+    def load_libraries(self) -> None:
+        """Load torch and the compiled kernels."""
+        from agent_eval.spark_backend.builds import compiled_kernels
+
+        compiled_kernels()
+
+    def prepare(self, folder: Path, build: str, *, threads: int, tell: Tell) -> None:
+        """Do nothing: the checkpoint is read as it is."""
+
+    def files(self, folder: Path, build: str) -> list[Path]:  # noqa: ARG002  all builds read the same
+        """Return the checkpoint's safetensors."""
+        from agent_eval.spark_backend.checkpoints.folder import weight_files
+
+        return weight_files(folder)
+
+    def describe(self, folder: Path, build: str) -> BuildDescription:
+        """Tell what a build is without loading it."""
+        from agent_eval.spark_backend.builds import describe_build
+
+        return describe_build(folder, build)
+
+    def ledger(self, folder: Path, build: str, context: int) -> Ledger:
+        """Compute what a build takes without loading it."""
+        from agent_eval.spark_backend.checkpoints.config import SparkConfig
+        from agent_eval.spark_backend.ledger import ledger
+
+        return ledger(SparkConfig.from_folder(folder), self.describe(folder, build), context)
+
+    def open(self, folder: Path, build: str, *, threads: int, context: int) -> OpenedBuild:
+        """Load a build."""
+        from agent_eval.spark_backend.builds import compiled_kernels, load_build
+        from agent_eval.spark_backend.ledger import ledger
+        from agent_eval.spark_backend.meter import head_alone
+
+        loaded = load_build(folder, build, threads=threads, context=context)
+        return OpenedBuild(
+            engine=loaded.engine,
+            description=loaded.description,
+            ledger=ledger(loaded.config, loaded.description, context),
+            compiled=compiled_kernels() is not None,
+            head=head_alone(loaded.engine),
+        )
+
+
+class LlamaBuilds:
+    """The mixtures of ``llama/mixture.py``: llama.cpp."""
+
+    def load_libraries(self) -> None:
+        """Load llama.cpp, and the compiled kernels, which choose the next token."""
+        from agent_eval.spark_backend.builds import compiled_kernels
+        from agent_eval.spark_backend.llama import library
+
+        compiled_kernels()
+        library.load()
+
+    def prepare(self, folder: Path, build: str, *, threads: int, tell: Tell) -> None:
+        """Write the GGUF."""
+        from agent_eval.spark_backend.llama.builds import make_gguf
+
+        make_gguf(folder, build, threads=threads, tell=tell)
+
+    def files(self, folder: Path, build: str) -> list[Path]:
+        """Return the GGUF."""
+        from agent_eval.spark_backend.llama.builds import gguf_file
+
+        return [gguf_file(folder, build)]
+
+    def describe(self, folder: Path, build: str) -> BuildDescription:
+        """Tell what a build is without loading it."""
+        from agent_eval.spark_backend.llama.builds import describe_llama
+
+        return describe_llama(folder, build)
+
+    def ledger(self, folder: Path, build: str, context: int) -> Ledger:
+        """Compute what a build takes without loading it."""
+        from agent_eval.spark_backend.checkpoints.config import SparkConfig
+        from agent_eval.spark_backend.llama.builds import llama_ledger
+
+        return llama_ledger(SparkConfig.from_folder(folder), build, context)
+
+    def open(self, folder: Path, build: str, *, threads: int, context: int) -> OpenedBuild:
+        """Load a build."""
+        from agent_eval.spark_backend.llama.builds import llama_ledger, load_llama
+
+        loaded = load_llama(folder, build, threads=threads, context=context)
+        taken = llama_ledger(loaded.config, build, context)
+        return OpenedBuild(loaded.engine, loaded.description, taken, compiled=True, head=None)
+
+
+def family_of(build: str) -> Family:
+    """Return who computes a build; a name that nobody knows is this program's to refuse."""
+    return LlamaBuilds() if is_llama(build) else OwnBuilds()
