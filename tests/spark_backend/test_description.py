@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from agent_eval.spark_backend.description import BFLOAT16, BuildDescription, describe, grouped
+from agent_eval.spark_backend.description import BFLOAT16, BuildDescription, describe, grouped, size
 from agent_eval.spark_backend.quant.name import parse_build
 from tests.spark_backend.configs import SPARK_1_7B
 
@@ -71,3 +71,11 @@ def test_a_head_that_is_left_alone_is_flagged() -> None:
     assert description.notes.startswith("projections 4-bit")
     assert description.notes.endswith("; it was found so")
     assert not described("bf16", head=BFLOAT16).head_trap
+
+
+@pytest.mark.parametrize(
+    ("count", "said"),
+    [(1_427_034_112, "1.43 GB"), (1_000_000_000, "1 GB"), (3_660_000, "3.66 MB"), (154_000, "0.154 MB")],
+)
+def test_a_size_is_in_gigabytes_from_one_on(count: int, said: str) -> None:
+    assert size(count) == said

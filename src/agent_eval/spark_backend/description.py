@@ -97,9 +97,14 @@ class BuildDescription:
             ]
         if self.head_trap:
             parts.append(f"HEAD TRAP: the head is {self.head}" + (f", {self.head_cost}" if self.head_cost else ""))
-        parts.append(f"{self.size_bytes / 1e9:.3g} GB")
+        parts.append(size(self.size_bytes))
         parts.append(self.kernels)
         return "; ".join((*parts, *self.remarks))
+
+
+def size(count: int) -> str:
+    """Return a number of bytes as a person reads it: megabytes below a gigabyte."""
+    return f"{count / 1e9:.3g} GB" if count >= 1e9 else f"{count / 1e6:.3g} MB"
 
 
 def describe(

@@ -24,7 +24,7 @@ from agent_eval.spark_backend.checkpoints.folder import (
     TOKENIZER_NAME,
     weight_files,
 )
-from agent_eval.spark_backend.description import BuildDescription, Stored
+from agent_eval.spark_backend.description import BuildDescription, Stored, size
 from agent_eval.spark_backend.ledger import HEAD, Entry, Ledger
 from agent_eval.spark_backend.llama import library, mixture
 from agent_eval.spark_backend.llama.convert import convert
@@ -49,7 +49,7 @@ class MixtureDescription(BuildDescription):
     @property
     def notes(self) -> str:
         """All of it as a line for the record."""
-        return "; ".join((self.mixture, f"{self.size_bytes / 1e9:.3g} GB", self.kernels, *self.remarks))
+        return "; ".join((self.mixture, size(self.size_bytes), self.kernels, *self.remarks))
 
 
 @dataclass(frozen=True)
