@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from agent_eval.spark_backend.checkpoints.config import SparkConfig
+from agent_eval.spark_backend.checkpoints.shapes import SHAPES
 
 SMALL = SparkConfig(
     hidden_size=64,
@@ -17,26 +18,4 @@ SMALL = SparkConfig(
     initializer_range=0.2,  # large enough that attention is far from uniform
 )
 
-SPARK_1_7B = SparkConfig(
-    hidden_size=2048,
-    intermediate_size=6656,
-    num_hidden_layers=28,
-    num_attention_heads=8,
-    num_key_value_heads=2,
-    head_dim=256,
-    vocab_size=131072,
-    max_position_embeddings=1048576,
-    sliding_window=512,
-)
-
-SPARK_4B = SparkConfig(
-    hidden_size=2560,
-    intermediate_size=10240,
-    num_hidden_layers=36,
-    num_attention_heads=16,
-    num_key_value_heads=4,
-    head_dim=256,
-    vocab_size=131072,
-    max_position_embeddings=1048576,
-    sliding_window=512,
-)
+SPARK_1_7B, SPARK_4B = SHAPES["1.7b"], SHAPES["4b"]

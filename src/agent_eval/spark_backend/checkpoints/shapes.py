@@ -57,9 +57,9 @@ SHAPES: dict[str, SparkConfig] = {
         head_dim=32,
         vocab_size=1280,
         max_position_embeddings=4096,
-        sliding_window=256,
+        sliding_window=256,  # about two screens: what lies further back only the full layer sees
         full_rope=Rope(theta=100_000.0, partial_rotary_factor=0.25),
-        initializer_range=0.08,
+        initializer_range=0.08,  # of random weights; see mid
     ),
 }
 """From the name that ``--like`` takes to the architecture."""
