@@ -11,10 +11,10 @@
 // Codes of two blocks of 16 rows are unpacked once, centre removed, and meet all tokens of a chunk, 32 at a time. A
 // tile never spans two groups: it is 64 columns wide where the group is a multiple of 64, else 32.
 #pragma once
-#include <stdlib.h>
 #include <string.h>
 
 #include "gemm.h"
+#include "gemm_scratch.h"
 
 namespace {
 
@@ -28,23 +28,7 @@ typedef uint32_t Bits __attribute__((vector_size(64), may_alias));
 typedef float Floats __attribute__((vector_size(64), may_alias));
 typedef uint16_t Halves __attribute__((vector_size(32), aligned(2), may_alias));
 
-struct Scratch {
-    char *bytes = nullptr;
-    size_t size = 0;
-    ~Scratch() { free(bytes); }
-    char *of(size_t wanted) {
-        if (wanted > size) {
-            free(bytes);
-            size = (wanted + 4095) & ~static_cast<size_t>(4095);
-            bytes = static_cast<char *>(aligned_alloc(64, size));
-        }
-        return bytes;
-    }
-};
 thread_local Scratch memory;
-
-int smaller(int a, int b) { return a < b ? a : b; }
-int larger(int a, int b) { return a > b ? a : b; }
 
 // Codes of one block without their centre: [cols / 4] quads of 64 bytes.
 void unpack(const sk_weight &w, int block, int8_t *out) {

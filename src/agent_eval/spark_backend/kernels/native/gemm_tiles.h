@@ -9,10 +9,10 @@
 // in batches of a few, each batch against all tiles of the chunk.
 #pragma once
 #include <emmintrin.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "gemm.h"
+#include "gemm_scratch.h"
 
 namespace {
 
@@ -41,23 +41,6 @@ const int64_t kChunkBytes = 1 << 20;  // of the third-level cache; a batch of w 
 const int kBatch = 4;                   // blocks of w per batch: as many neighbouring outputs are written together
 const int kLeastBlocks = 8;             // per part, before the tokens are shared out too
 
-int smaller(int a, int b) { return a < b ? a : b; }
-int larger(int a, int b) { return a > b ? a : b; }
-
-// Memory that a thread keeps from call to call.
-struct Scratch {
-    char *bytes = nullptr;
-    size_t size = 0;
-    ~Scratch() { free(bytes); }
-    char *of(size_t wanted) {
-        if (wanted > size) {
-            free(bytes);
-            size = (wanted + 4095) & ~static_cast<size_t>(4095);
-            bytes = static_cast<char *>(aligned_alloc(64, size));
-        }
-        return bytes;
-    }
-};
 thread_local Scratch panel_memory;
 
 // One part's share: a range of blocks of w and a range of tokens.
