@@ -71,11 +71,6 @@ def test_only_builds_of_a_model_have_checkpoints(word: str) -> None:
         wiring.choose_builds([word])
 
 
-def test_a_command_for_one_model_says_so() -> None:
-    with pytest.raises(OperatorError, match="w4a8=x: this command takes builds of one model only"):
-        wiring.check_builds(["bf16", "w4a8=x"])
-
-
 # ----------------------------------------------------------------------------------------------------------------------
 # models
 

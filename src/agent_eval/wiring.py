@@ -154,21 +154,6 @@ def _taken_from(own: str | None) -> str:
     return "made of the model" if own is None else f"taken from {own!r}"
 
 
-def check_builds(names: Sequence[str]) -> tuple[str, ...]:
-    """Return builds of one model, without repetition.
-
-    Raises:
-        UnknownName: no such build.
-        OperatorError: a script cannot be read, or a build has a checkpoint of its own.
-    """
-    chosen = choose_builds(names)
-    for name, own in chosen.own_checkpoints.items():
-        raise OperatorError(
-            f"{name}={own}: this command takes builds of one model only", hint=f"--model {own} --builds {name}"
-        )
-    return chosen.names
-
-
 def _model_build(name: str) -> str:
     """Return the shortest name of a build of the model, so that one build has one name."""
     from agent_eval.spark_backend.llama.mixture import MIXTURES, is_llama

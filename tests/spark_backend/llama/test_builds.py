@@ -61,9 +61,9 @@ def test_a_folder_that_is_no_checkpoint_is_named(tmp_path: Path, cache: Path) ->
 
 
 def test_the_names_are_builds_of_every_command() -> None:
-    assert wiring.check_builds(["bf16", "q4_k_m", "llama-bf16"]) == ("bf16", "q4_k_m", "llama-bf16")
+    assert wiring.choose_builds(["bf16", "q4_k_m", "llama-bf16"]).names == ("bf16", "q4_k_m", "llama-bf16")
     with pytest.raises(UnknownName, match=r"unknown build 'Q4_K_M'; .*q4_k_m, llama-bf16"):
-        wiring.check_builds(["Q4_K_M"])
+        wiring.choose_builds(["Q4_K_M"])
 
 
 # The published shape with a context of 16,384: the sizes that llama.cpp logs of its own memory for such a file.

@@ -60,11 +60,6 @@ def centre_of(bits: int) -> int:
     return 128 if bits == 8 else 8
 
 
-def container_of(bits: int) -> int:
-    """Return how many bits a code takes in memory."""
-    return 8 if bits == 8 else 4
-
-
 def stacked(parts: list[GroupedWeight]) -> GroupedWeight:
     """Return weights of one width, form and group as one, one above the other."""
     if len(parts) == 1:

@@ -16,7 +16,6 @@ from torch import Tensor, nn
 
 from agent_eval.spark_backend.quant.groups import GroupedWeight
 
-KERNEL = "aten::_weight_int4pack_mm_for_cpu"
 PACKED_ROWS = 64
 """Up to so many rows the packed kernel is the faster one: torch 2.13, AVX-512, one thread, widths 192 and 2048."""
 
