@@ -6,8 +6,9 @@ other programs. The page ``docs/reference/environment.md`` is drawn from the tab
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, get_args
@@ -18,6 +19,11 @@ KernelChoice = Literal["off", "generic", "avx2", "avx512", "avx512bf16", "amx"]
 """What ``AGENT_EVAL_KERNELS`` may say: no compiled kernels, or those that use no more than a set of instructions."""
 
 KERNEL_CHOICES: tuple[KernelChoice, ...] = get_args(KernelChoice)
+
+VllmSwitch = Literal["compile", "aot-shim", "release-memory", "fused-norms", "gate-sum"]
+"""What ``AGENT_EVAL_VLLM`` may turn on, or off with ``no-`` before it; ``spark_backend/vllm/switches.py`` says what."""
+
+VLLM_SWITCHES: tuple[VllmSwitch, ...] = get_args(VllmSwitch)
 
 ADB_PORT = 5037
 """Where an adb server listens unless ``ANDROID_ADB_SERVER_PORT`` says otherwise."""
@@ -58,6 +64,13 @@ READ = (
         "path of a `libllama.so` built for this machine, in the place of the one in the package `xllamacpp`",
         "the package's",
     ),
+    Variable(
+        "AGENT_EVAL_VLLM",
+        "agent-eval, also as a plugin of vLLM",
+        f"how vLLM is used: {', '.join(f'`{switch}`' for switch in VLLM_SWITCHES)}, separated by commas; `no-` before "
+        "a word turns it off",
+        "`aot-shim,release-memory,gate-sum`",
+    ),
     Variable("ANDROID_ADB_SERVER_PORT", "agent-eval, adb", "port of the adb server of this machine", str(ADB_PORT)),
     Variable("XDG_CACHE_HOME", "agent-eval", "folder of all caches of this user", "`~/.cache`"),
 )
@@ -85,6 +98,17 @@ FOR_CHILDREN = (
     Variable("HOME", "adb", "the same, for older versions", "an empty folder for the server of `--device tcp`"),
 )
 """Variables that are set in a child process only."""
+
+LENT = (
+    Variable("HF_HUB_OFFLINE", "vLLM", "nothing is asked of the network", "`1`"),
+    Variable("VLLM_CPU_KVCACHE_SPACE", "vLLM", "would replace the budget of keys and values", "not set"),
+    Variable("VLLM_CPU_OMP_THREADS_BIND", "vLLM", "whether it pins threads to cores", "`nobind`"),
+    Variable("VLLM_ENABLE_V1_MULTIPROCESSING", "vLLM", "whether it computes in a process of its own", "`0`"),
+    Variable("VLLM_LOGGING_LEVEL", "vLLM", "how much it says", "`WARNING`"),
+    Variable("VLLM_NO_USAGE_STATS", "vLLM", "whether it reports its use to its authors", "`1`: it does not"),
+    Variable("VLLM_PLUGINS", "vLLM", "which plugins it loads", "`agent_eval`"),
+)
+"""Variables that are set while vLLM is loaded and taken back with all that it exported, so that no child gets them."""
 
 EXTERNAL = (
     Variable("COLUMNS", "rich", "width of what is printed", "the terminal's, or 80"),
@@ -198,6 +222,47 @@ def kernels() -> KernelChoice | None:
         f"AGENT_EVAL_KERNELS is {text!r}; expected one of: {', '.join(KERNEL_CHOICES)}",
         hint="unset it for the fastest kernels of this processor",
     )
+
+
+def vllm_switches() -> dict[VllmSwitch, bool]:
+    """Return what ``AGENT_EVAL_VLLM`` turns on or off.
+
+    Raises:
+        OperatorError: a word is none of the switches, or one is turned both ways.
+    """
+    found: dict[VllmSwitch, bool] = {}
+    for word in filter(None, (word.strip() for word in os.environ.get("AGENT_EVAL_VLLM", "").split(","))):
+        on, name = not word.startswith("no-"), word.removeprefix("no-")
+        switch = next((switch for switch in VLLM_SWITCHES if switch == name), None)
+        if switch is None or found.setdefault(switch, on) != on:
+            raise OperatorError(
+                f"AGENT_EVAL_VLLM holds {word!r}; expected each of these at most once, or with no- before it: "
+                f"{', '.join(VLLM_SWITCHES)}",
+                hint="unset it, or separate the words by commas",
+            )
+    return found
+
+
+@contextlib.contextmanager
+def lent(values: Mapping[str, str | None]) -> Iterator[None]:
+    """Change variables for a while, then put the whole environment back: what libraries exported meanwhile goes too.
+
+    Args:
+        values: Name to value, or to None where the variable must not be set; the names are among ``LENT``.
+    """
+    known = {variable.name for variable in LENT}
+    assert values.keys() <= known, f"not in the table: {values.keys() - known}"
+    before = dict(os.environ)
+    try:
+        for name, value in values.items():
+            os.environ.pop(name, None)
+            if value is not None:
+                os.environ[name] = value
+        yield
+    finally:
+        for name in os.environ.keys() - before.keys():
+            del os.environ[name]
+        os.environ |= before
 
 
 def set_defaults(values: Mapping[str, str]) -> dict[str, str]:

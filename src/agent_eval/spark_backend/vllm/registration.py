@@ -1,0 +1,28 @@
+"""What vLLM calls when it starts: makes Spark known to it. An entry point of ``vllm.general_plugins``.
+
+vLLM may call it in every process and more than once; a second call changes nothing. Nothing of vLLM is changed but
+through its registries.
+"""
+
+from __future__ import annotations
+
+from agent_eval.spark_backend.vllm.config import ARCHITECTURE, MODEL_TYPE
+
+ENTRY_POINT = "agent_eval"
+"""Name of the entry point, as ``VLLM_PLUGINS`` takes it."""
+
+MODEL = "agent_eval.spark_backend.vllm.model:SparkForVllm"
+"""By name: vLLM imports it where it is needed."""
+
+
+def register() -> None:
+    """Make the model and its configuration known to vLLM."""
+    from transformers import AutoConfig
+    from vllm.model_executor.models.registry import ModelRegistry
+    from vllm.transformers_utils.config import _CONFIG_REGISTRY
+
+    from agent_eval.spark_backend.vllm.config import SparkVllmConfig
+
+    _CONFIG_REGISTRY[MODEL_TYPE] = SparkVllmConfig
+    AutoConfig.register(MODEL_TYPE, SparkVllmConfig, exist_ok=True)
+    ModelRegistry.register_model(ARCHITECTURE, MODEL)
