@@ -6,14 +6,25 @@ PYTHON ?= python3
 TORCH ?= torch==2.13.0
 READY := $(VENV)/.ready
 PEERS := $(VENV)/.peers
+# what `--engine vllm` runs in: this package beside vLLM, whose versions of everything are fixed
+VLLM := $(VENV)-vllm
+VLLM_REQUIREMENTS := src/agent_eval/spark_backend/vllm/requirements.txt
+NATIVE := hatch_build.py $(wildcard src/agent_eval/spark_backend/kernels/native/*)
 
-.PHONY: run test peers parity parity-mlx parity-vllm check wheel kernels clean
+.PHONY: run test vllm test-vllm peers parity parity-mlx parity-vllm check wheel kernels clean
 
 run: $(READY)
 	$(VENV)/bin/agent-eval run --builds bf16,w4a16,w4a8
 
 test: $(PEERS)
 	$(VENV)/bin/python -m pytest
+
+# after it, `.venv-vllm/bin/agent-eval run --engine vllm`
+vllm: $(VLLM)/.ready
+
+# the tests that `make test` skips for want of vLLM
+test-vllm: $(VLLM)/.ready
+	$(VLLM)/bin/python -m pytest -m vllm
 
 # other people's clients (docs/peers.md); the main job does without them
 peers: $(PEERS)
@@ -25,7 +36,7 @@ parity: $(READY) parity-mlx parity-vllm
 
 parity-mlx: $(VENV)-mlx/.ready
 
-parity-vllm: $(VENV)-vllm/.ready
+parity-vllm: $(VLLM)/.peers
 
 check: $(READY)
 	$(VENV)/bin/ruff check .
@@ -47,10 +58,10 @@ kernels:
 	$(PYTHON) hatch_build.py
 
 clean:
-	rm -rf $(VENV) $(VENV)-mlx $(VENV)-vllm build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-mlx $(VLLM) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
 # torch comes first and by its exact version, so that no later requirement draws in another build of it
-$(READY): pyproject.toml Makefile hatch_build.py $(wildcard src/agent_eval/spark_backend/kernels/native/*)
+$(READY): pyproject.toml Makefile $(NATIVE)
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "agent-eval needs Python 3.11 or newer")'
 	$(PYTHON) -m venv $(VENV)
 	$(VENV)/bin/python -m pip install --quiet --upgrade pip
@@ -68,8 +79,19 @@ $(VENV)-mlx/.ready: tests/peers/parity/requirements-mlx.txt
 	touch $@
 
 # without dependencies: the list is whole, and what it leaves out would bring a vLLM that does not start
-$(VENV)-vllm/.ready: tests/peers/parity/requirements-vllm.txt
-	$(PYTHON) -m venv --clear $(VENV)-vllm
-	$(VENV)-vllm/bin/python -m pip install --quiet $(TORCH)
-	$(VENV)-vllm/bin/python -m pip install --quiet --no-deps --requirement $<
+$(VLLM)/.pinned: $(VLLM_REQUIREMENTS)
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "agent-eval needs Python 3.11 or newer")'
+	$(PYTHON) -m venv --clear $(VLLM)
+	$(VLLM)/bin/python -m pip install --quiet --upgrade pip
+	$(VLLM)/bin/python -m pip install --quiet $(TORCH)
+	$(VLLM)/bin/python -m pip install --quiet --no-deps --requirement $<
+	touch $@
+
+$(VLLM)/.ready: $(VLLM)/.pinned pyproject.toml $(NATIVE)
+	$(VLLM)/bin/python -m pip install --quiet --group dev --editable .
+	touch $@
+
+# the authors' plugin stands beside this package's, for comparison; whoever starts vLLM names the one that it wants
+$(VLLM)/.peers: $(VLLM)/.ready tests/peers/parity/requirements-vllm.txt
+	$(VLLM)/bin/python -m pip install --quiet --no-deps --requirement tests/peers/parity/requirements-vllm.txt
 	touch $@

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from agent_eval.environment import EXTERNAL, FOR_CHILDREN, READ, SET, Variable
+from agent_eval.environment import EXTERNAL, FOR_CHILDREN, LENT, READ, SET, Variable
 from tests.markdown import table
 
 PAGE = Path(__file__).parent.parent / "docs" / "reference" / "environment.md"
@@ -26,6 +26,11 @@ _SECTIONS: tuple[tuple[str, str, Sequence[Variable]], ...] = (
         "By every command that computes, and only where they are not set. libgomp reads them once, when it is loaded "
         "with torch; a program that has imported torch before it calls agent-eval keeps what it has.",
         SET,
+    ),
+    (
+        "Set while vLLM is loaded",
+        "Then the whole environment is put back, with what vLLM has exported meanwhile, so that no child gets it.",
+        LENT,
     ),
     ("Set in a child process", "Never in this one.", FOR_CHILDREN),
     ("Read by others", "Not looked at by agent-eval itself, but they change what it does.", EXTERNAL),

@@ -98,6 +98,44 @@ class Engine(Protocol):
         ...
 
 
+class ParallelEngine(Protocol):
+    """Runs one build on several prompts at a time: each step brings all of them a token or more further.
+
+    What comes out depends on what was in flight together, as numbers are rounded otherwise in other batches; it is the
+    same whenever the same generations were put into flight between the same steps since ``begin``.
+    """
+
+    @property
+    def in_flight(self) -> int:
+        """Most generations at a time."""
+        ...
+
+    def begin(self, prefix: Sequence[int] = ()) -> None:
+        """Forget everything computed before, but for a prefix that follows too; nothing may be in flight.
+
+        Raises:
+            EngineFault: something is.
+        """
+        ...
+
+    def submit(self, prompt: Sequence[int], stop: frozenset[int], sampling: Sampling) -> int:
+        """Put a generation into flight, and return the ticket under which ``step`` hands it out.
+
+        Raises:
+            ContextOverflow: the prompt leaves no room for one token.
+            EngineFault: the prompt or the sampling is not valid.
+        """
+        ...
+
+    def step(self) -> Mapping[int, TokenGeneration]:
+        """Compute the next tokens of everything in flight; return what has ended, by ticket.
+
+        Raises:
+            EngineFault: the computation failed; nothing is in flight any more.
+        """
+        ...
+
+
 class Model(Protocol):
     """A conversation in, one reply out."""
 

@@ -104,7 +104,7 @@ LENT = (
     Variable("VLLM_CPU_KVCACHE_SPACE", "vLLM", "would replace the budget of keys and values", "not set"),
     Variable("VLLM_CPU_OMP_THREADS_BIND", "vLLM", "whether it pins threads to cores", "`nobind`"),
     Variable("VLLM_ENABLE_V1_MULTIPROCESSING", "vLLM", "whether it computes in a process of its own", "`0`"),
-    Variable("VLLM_LOGGING_LEVEL", "vLLM", "how much it says", "`WARNING`"),
+    Variable("VLLM_LOGGING_LEVEL", "vLLM", "how much it says", "`ERROR`"),
     Variable("VLLM_NO_USAGE_STATS", "vLLM", "whether it reports its use to its authors", "`1`: it does not"),
     Variable("VLLM_PLUGINS", "vLLM", "which plugins it loads", "`agent_eval`"),
 )
@@ -128,6 +128,7 @@ EXTERNAL = (
     Variable("NO_COLOR", "rich, argparse", "no colours", "colours on a terminal"),
     Variable("OPENBLAS_NUM_THREADS", "OpenBLAS, inside numpy", "threads of its matrix products", "all processors"),
     Variable("PATH", "the system", "where `adb`, `git` and compilers are found", "the system's"),
+    Variable("VLLM_CACHE_ROOT", "vLLM", "where it keeps what it compiled", "`~/.cache/vllm`"),
     Variable("TMPDIR", "Python", "where temporary folders are made", "`/tmp`"),
 )
 """Variables that only libraries and child processes read; named because they change what this program does."""
@@ -244,20 +245,23 @@ def vllm_switches() -> dict[VllmSwitch, bool]:
 
 
 @contextlib.contextmanager
-def lent(values: Mapping[str, str | None]) -> Iterator[None]:
-    """Change variables for a while, then put the whole environment back: what libraries exported meanwhile goes too.
+def lent_to_vllm() -> Iterator[None]:
+    """Set what vLLM reads while it is loaded, then put the whole environment back: what it exported goes too.
 
-    Args:
-        values: Name to value, or to None where the variable must not be set; the names are among ``LENT``.
+    It exports a dozen variables, among them ``LD_PRELOAD``, that would reach every child of this process, adb included.
+    What the person has set of ``LENT`` stays, but for what would take the engine out of this process or its budget.
     """
-    known = {variable.name for variable in LENT}
-    assert values.keys() <= known, f"not in the table: {values.keys() - known}"
     before = dict(os.environ)
+    os.environ.pop("VLLM_CPU_KVCACHE_SPACE", None)
+    os.environ |= {
+        "HF_HUB_OFFLINE": "1",
+        "VLLM_CPU_OMP_THREADS_BIND": before.get("VLLM_CPU_OMP_THREADS_BIND", "nobind"),
+        "VLLM_ENABLE_V1_MULTIPROCESSING": "0",
+        "VLLM_LOGGING_LEVEL": before.get("VLLM_LOGGING_LEVEL", "ERROR"),
+        "VLLM_NO_USAGE_STATS": "1",
+        "VLLM_PLUGINS": "agent_eval",
+    }
     try:
-        for name, value in values.items():
-            os.environ.pop(name, None)
-            if value is not None:
-                os.environ[name] = value
         yield
     finally:
         for name in os.environ.keys() - before.keys():

@@ -18,13 +18,14 @@ from agent_eval.errors import RunFolderError
 from agent_eval.outcome import Outcome
 from agent_eval.types import Change, FiredFault, MachineProbe, Timing
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 """Of what is written.
 
 2 added to 1: task versions, what each step changed, sub-goals, reference agents, scripts. 3 added to 2: builds that are
-taken from checkpoints of their own, and the commits of those from a hub.
+taken from checkpoints of their own, and the commits of those from a hub. 4 added to 3: the engine and how it is used,
+how many episodes are in flight, constrained replies.
 """
-READABLE_VERSIONS = (1, 2, 3)
+READABLE_VERSIONS = (1, 2, 3, 4)
 MANIFEST_NAME = "manifest.json"
 EPISODES_NAME = "episodes.jsonl"
 
@@ -69,7 +70,7 @@ class StepRecord(_Record):
 class EpisodeRecord(_Record):
     """One build's attempt at one instance."""
 
-    schema_version: Literal[1, 2, 3] = 3
+    schema_version: Literal[1, 2, 3, 4] = 4
     episode: str
     """``build/task/seed``: unique in a run."""
     block: int
@@ -130,6 +131,14 @@ class RunConfiguration(_Record):
     """Names of the phones' faults."""
     max_tokens: int
     """Most tokens of one reply."""
+    engine: str = "torch"
+    """What computes the builds that this project's own kernels can compute: ``torch`` or ``vllm``."""
+    engine_settings: tuple[str, ...] = ()
+    """How the engine is used otherwise than by default, as ``AGENT_EVAL_VLLM`` says it."""
+    concurrency: int = 1
+    """Episodes of a build that are in flight together. With more than one, speed is that of a batch."""
+    constrained: bool = False
+    """Replies can only be calls of the tools that there are."""
     thinking: bool
     stop_on_loop: bool
     max_episode_s: float | None
@@ -145,7 +154,7 @@ class RunConfiguration(_Record):
 class RunManifest(_Record):
     """Where a run's records come from."""
 
-    schema_version: Literal[1, 2, 3] = 3
+    schema_version: Literal[1, 2, 3, 4] = 4
     configuration: RunConfiguration
     model_kind: str
     """``embedded``, ``published`` or ``synthetic``; the last as soon as one build is."""

@@ -19,8 +19,9 @@ from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 import torch
 from torch import Tensor
 
-from agent_eval.errors import ContextOverflow, EngineFault
-from agent_eval.spark_backend.sampling import choose, is_valid
+from agent_eval.errors import EngineFault
+from agent_eval.spark_backend.refusals import check_room, check_sampling, check_tokens
+from agent_eval.spark_backend.sampling import choose
 from agent_eval.types import FinishReason, Sampling, Timing, TokenGeneration
 
 if TYPE_CHECKING:
@@ -140,9 +141,9 @@ class SequenceEngine(Generic[Mark]):
             EngineFault: the prompt or the sampling is not valid, or the computation failed.
         """
         started = perf_counter()
-        self._check(prompt)
-        self._check_room(len(prompt))
-        _check_sampling(sampling)
+        check_tokens(prompt, self._core.vocabulary)
+        check_room(len(prompt), self.context)
+        check_sampling(sampling)
         generator = torch.Generator().manual_seed(sampling.seed)
         ids: list[int] = []
         finish: FinishReason = "length"
@@ -177,29 +178,11 @@ class SequenceEngine(Generic[Mark]):
             ContextOverflow: they do not fit behind it.
             EngineFault: they are no tokens, or the computation failed.
         """
-        self._check(tokens)
-        self._check_room(len(self._computed) + len(tokens))
+        check_tokens(tokens, self._core.vocabulary)
+        check_room(len(self._computed) + len(tokens), self.context)
         with self._computing():
             parts = [self._compute(part, len(part)).clone() for part in self._parts(tokens)]
         return torch.cat(parts)
-
-    def _check(self, prompt: Sequence[int]) -> None:
-        if not prompt:
-            raise EngineFault("the prompt is empty, expected at least one token", hint="render the chat template first")
-        vocabulary = self._core.vocabulary
-        if min(prompt) < 0 or max(prompt) >= vocabulary:
-            wrong = next(token for token in prompt if not 0 <= token < vocabulary)
-            raise EngineFault(
-                f"the prompt holds token {wrong}, expected ids below {vocabulary}",
-                hint="tokenizer.json and the weights must be of one checkpoint",
-            )
-
-    def _check_room(self, length: int) -> None:
-        if length >= self.context:
-            raise ContextOverflow(
-                f"the prompt has {length} tokens, expected fewer than the context of {self.context}",
-                hint="shorten the history, or load the build with a longer context",
-            )
 
     @contextmanager
     def _computing(self) -> Iterator[None]:
@@ -275,11 +258,3 @@ class SequenceEngine(Generic[Mark]):
         self._core.clear()
         self._computed = []
         self._mark = None
-
-
-def _check_sampling(sampling: Sampling) -> None:
-    if not is_valid(sampling.temperature, sampling.top_p) or sampling.max_tokens < 1:
-        raise EngineFault(
-            f"the sampling is {sampling}, expected temperature >= 0, top_p in (0, 1] and max_tokens >= 1",
-            hint="temperature 0 is greedy decoding",
-        )

@@ -34,7 +34,7 @@ from vllm.model_executor.models.utils import (
 from vllm.sequence import IntermediateTensors
 
 from agent_eval.spark_backend.vllm.config import SLIDING, SparkVllmConfig
-from agent_eval.spark_backend.vllm.gate import head_gate
+from agent_eval.spark_backend.vllm.gate import few_tokens, head_gate
 
 FUSED = ".self_attn.q_k_v_proj."
 """In the name of a tensor that holds the rows of queries, keys and values in one."""
@@ -103,6 +103,7 @@ class SparkAttention(nn.Module):
         # wrong for so few, and quantisation would reach it.
         self.g_weight = nn.Parameter(torch.empty(self.heads, config.hidden_size), requires_grad=False)
         self.g_weight.weight_loader = load_own_heads  # type: ignore[attr-defined]  # vLLM looks for it there
+        self.few_tokens = few_tokens(vllm_config)
         self.rotary_emb = get_rope(
             config.head_dim,
             max_position=served_length(vllm_config),
@@ -127,7 +128,7 @@ class SparkAttention(nn.Module):
         q, k, v = qkv.split([width, kv_width, kv_width], dim=-1)
         q, k = self.rotary_emb(positions, q, k)
         out = self.attn(q, k, v)  # (T, heads * D)
-        gate = torch.sigmoid(head_gate(x, self.g_weight)).to(out.dtype)  # (T, heads)
+        gate = torch.sigmoid(head_gate(x, self.g_weight, self.few_tokens)).to(out.dtype)  # (T, heads)
         # unflatten keeps the symbolic number of tokens, which view(-1, ...) would derive anew
         out = (out.unflatten(-1, (self.heads, self.head_dim)) * gate.unsqueeze(-1)).flatten(-2)
         out, _ = self.out_proj(out)

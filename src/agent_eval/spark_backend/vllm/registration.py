@@ -16,13 +16,17 @@ MODEL = "agent_eval.spark_backend.vllm.model:SparkForVllm"
 
 
 def register() -> None:
-    """Make the model and its configuration known to vLLM."""
+    """Make the model, its configuration and the methods for weights of few bits known to vLLM."""
     from transformers import AutoConfig
+    from vllm.model_executor.layers.quantization import register_quantization_config
     from vllm.model_executor.models.registry import ModelRegistry
     from vllm.transformers_utils.config import _CONFIG_REGISTRY
 
+    from agent_eval.spark_backend.vllm import quantisation
     from agent_eval.spark_backend.vllm.config import SparkVllmConfig
 
+    for method in (quantisation.CpuInt4Config, quantisation.OwnConfig):
+        register_quantization_config(method.method)(method)
     _CONFIG_REGISTRY[MODEL_TYPE] = SparkVllmConfig
     AutoConfig.register(MODEL_TYPE, SparkVllmConfig, exist_ok=True)
     ModelRegistry.register_model(ARCHITECTURE, MODEL)
