@@ -19,6 +19,7 @@ from pathlib import Path
 from statistics import median
 
 from agent_eval import wiring
+from agent_eval.bench import ArmBuild
 from agent_eval.bench_arm import ProcessArm
 from agent_eval.spark_backend.probe import probe_machine, usable_cores
 
@@ -57,7 +58,7 @@ def main() -> None:
         "torch, 1 thread": (1, OFF),
     }
     arms = {
-        name: ProcessArm(folder, options.build, threads=threads, context=options.tokens + 64, variables=variables)
+        name: ProcessArm(ArmBuild(options.build, folder, "torch"), threads=threads, context=options.tokens + 64, variables=variables)
         for name, (threads, variables) in ways.items()
     }
     probe = probe_machine()
@@ -92,7 +93,7 @@ def alone(arms: dict[str, ProcessArm], heading: str, tokens: int, passes: int) -
 def together(folder: Path, build: str, cores: int, tokens: int, passes: int) -> None:
     """Let two workers decode at the same time: with all threads each, with one each."""
     for threads in dict.fromkeys((cores, max(1, cores // 2))):
-        workers = [ProcessArm(folder, build, threads=threads, context=tokens + 64) for _ in range(2)]
+        workers = [ProcessArm(ArmBuild(build, folder, "torch"), threads=threads, context=tokens + 64) for _ in range(2)]
         try:
             for worker in workers:
                 worker.open()

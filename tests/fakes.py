@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from agent_eval.actions import Action
-from agent_eval.contracts import Device
-from agent_eval.errors import DeviceFault
+from agent_eval.contracts import Device, Engine
+from agent_eval.errors import ContextOverflow, DeviceFault, EngineFault
 from agent_eval.spark_backend.checkpoints.config import SparkConfig
 from agent_eval.spark_backend.checkpoints.synthetic import synthetic_checkpoint
-from agent_eval.types import ActionResult, FinishReason, Generation, Message, Observation, Sampling, Timing
+from agent_eval.types import (
+    ActionResult,
+    FinishReason,
+    Generation,
+    Message,
+    Observation,
+    Sampling,
+    Timing,
+    TokenGeneration,
+)
 
 TIMING = Timing(
     prompt_tokens=100, prefill_tokens=40, prefill_s=0.02, decode_tokens=9, decode_s=0.01, first_token_s=0.02
@@ -56,6 +67,105 @@ class ScriptedModel:
         text = self._texts[min(self._turn, len(self._texts) - 1)]
         self._turn += 1
         return Generation(text, self._finish, len(text), TIMING)
+
+
+@dataclass
+class _Growing:
+    """A generation of the engine below."""
+
+    prompt: tuple[int, ...]
+    stop: frozenset[int]
+    most: int
+    ids: list[int] = field(default_factory=list)
+
+
+class FakeParallelEngine:
+    """An engine whose tokens depend on everything that was computed since it began: another schedule, other tokens.
+
+    Args:
+        in_flight: Most generations at a time.
+        fails: Steps that fail, counted from 0 over the engine's whole life.
+    """
+
+    vocabulary = 320
+    context = 1024
+
+    def __init__(self, in_flight: int, fails: Callable[[int], bool] = lambda _: False) -> None:
+        self.in_flight = in_flight
+        self.prefixes: list[tuple[int, ...]] = []
+        """What it was begun with, each time."""
+        self.together: list[int] = []
+        """How many generations were in flight at each step."""
+        self._fails = fails
+        self._seen = b""
+        self._growing: dict[int, _Growing] = {}
+        self._tickets = 0
+
+    def begin(self, prefix: Sequence[int] = ()) -> None:
+        """Forget what was computed."""
+        if self._growing:
+            raise EngineFault(f"{len(self._growing)} generations are in flight, expected none", hint="wait for them")
+        self.prefixes.append(tuple(prefix))
+        self._seen = b""
+
+    def submit(self, prompt: Sequence[int], stop: frozenset[int], sampling: Sampling) -> int:
+        """Put a generation into flight."""
+        if not prompt or not all(0 <= token < self.vocabulary for token in prompt):
+            raise EngineFault("the prompt is none", hint="pass tokens")
+        if len(prompt) >= self.context:
+            raise ContextOverflow("the prompt is too long", hint="shorten it")
+        self._tickets += 1
+        most = min(sampling.max_tokens, self.context - len(prompt))
+        self._growing[self._tickets] = _Growing(tuple(prompt), stop, most)
+        return self._tickets
+
+    def step(self) -> dict[int, TokenGeneration]:
+        """Give everything in flight its next token."""
+        self.together.append(len(self._growing))
+        if self._fails(len(self.together) - 1):
+            self._growing.clear()
+            raise EngineFault("the batch is lost", hint="try again")
+        batch = [(grown.prompt, *grown.ids) for grown in self._growing.values()]
+        self._seen = hashlib.sha256(self._seen + repr(batch).encode()).digest()
+        done = {}
+        for ticket, grown in list(self._growing.items()):
+            drawn = hashlib.sha256(self._seen + repr((grown.prompt, grown.ids)).encode()).digest()
+            token = int.from_bytes(drawn[:4], "big") % self.vocabulary
+            if token not in grown.stop:
+                grown.ids.append(token)
+            if token in grown.stop or len(grown.ids) == grown.most:
+                finish: FinishReason = "stop" if token in grown.stop else "length"
+                done[ticket] = TokenGeneration(tuple(grown.ids), finish, TIMING)
+                del self._growing[ticket]
+        return done
+
+
+class DrawingModel:
+    """A model whose replies are drawn from a list by the tokens of its engine; some take more of them than others."""
+
+    prefix = tuple(range(20))
+
+    def __init__(self, engine: Engine, texts: Sequence[str]) -> None:
+        self._engine = engine
+        self._texts = texts
+        self._begun = False
+
+    def begin(self) -> None:
+        """Forget the episode before."""
+        self._begun = False
+
+    def generate(
+        self, messages: Sequence[Message], tools: Sequence[Mapping[str, object]], sampling: Sampling
+    ) -> Generation:
+        """Draw a text."""
+        del tools
+        prompt = [*self.prefix, *hashlib.sha256(repr(messages).encode()).digest()]
+        if not self._begun:
+            self._engine.begin(self.prefix)
+            self._begun = True
+        made = self._engine.generate(prompt, frozenset(range(0, FakeParallelEngine.vocabulary, 3)), sampling)
+        text = self._texts[sum(made.ids) % len(self._texts)]
+        return Generation(text, "stop", len(made.ids) + 1, made.timing)
 
 
 class BreakingDevice:

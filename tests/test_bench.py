@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from agent_eval.bench import TWIN, Arm, BenchOptions, Measured, measure, run_bench
+from agent_eval.bench import TWIN, Arm, ArmBuild, BenchOptions, Measured, measure, run_bench
 from agent_eval.bench_arm import ProcessArm
 from agent_eval.errors import AgentEvalError, OperatorError
 from agent_eval.reports.bench import bench_report
@@ -143,7 +143,7 @@ def test_a_real_bench_is_drawn(record: BenchRecord) -> None:
 
 
 def test_an_error_in_the_process_of_a_build_is_an_error_here(tmp_path: Path) -> None:
-    arm = ProcessArm(tmp_path / "nowhere", "bf16", threads=1, context=64)
+    arm = ProcessArm(ArmBuild("bf16", tmp_path / "nowhere", "torch"), threads=1, context=64)
     try:
         with pytest.raises(OperatorError, match="nowhere") as told:
             arm.open()
@@ -154,7 +154,7 @@ def test_an_error_in_the_process_of_a_build_is_an_error_here(tmp_path: Path) -> 
 
 
 def test_a_process_that_dies_is_named_with_what_it_ended_with(folder: Path) -> None:
-    arm = ProcessArm(folder, "bf16", threads=1, context=64)
+    arm = ProcessArm(ArmBuild("bf16", folder, "torch"), threads=1, context=64)
     try:
         with pytest.raises(OperatorError, match="the process of bf16 ended with 1 when it was asked to decode"):
             arm.decode([0], 4)  # it was never opened

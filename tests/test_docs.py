@@ -24,7 +24,8 @@ SOURCES = Path(agent_eval.__file__).parent
 PAGES = sorted([ROOT / "README.md", *(ROOT / "changes").rglob("*.md"), *(ROOT / "docs").rglob("*.md"),
                 *SOURCES.rglob("*.md")])  # fmt: skip
 TEXTS = {page: page.read_text("utf-8") for page in PAGES}
-COMMANDS = ("run", "bench", "build", "report", "recommend", "explain", "sim", "tasks", "check-suite", "replay", "train")
+COMMANDS = ("run", "bench", "build", "report", "recommend", "explain", "sim", "doctor", "tasks", "check-suite",
+            "replay", "train")  # fmt: skip
 WHERE = {page: str(page.relative_to(ROOT)) for page in PAGES}
 by_page = pytest.mark.parametrize("page", PAGES, ids=WHERE.get)
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from agent_eval import environment
-from agent_eval.environment import EXTERNAL, FOR_CHILDREN, READ, SET
+from agent_eval.environment import EXTERNAL, FOR_CHILDREN, LENT, READ, SET
 from tests.environment_page import PAGE, page
 
 SOURCE = Path(environment.__file__).parent
@@ -79,12 +79,12 @@ def test_every_variable_that_the_module_names_is_in_a_table() -> None:
     source = (SOURCE / "environment.py").read_text("utf-8")
     asked = set(re.findall(r"os\.environ\.get\(\s*\"([A-Z_]+)\"", source))
     assert asked == {variable.name for variable in READ} | {"OMP_NUM_THREADS", "OMP_WAIT_POLICY"}
-    assert len(re.findall(r"os\.environ", source)) == len(re.findall(r"os\.environ\.get\(", source)) + 2
-    tables = [variable.name for table in (READ, SET, FOR_CHILDREN, EXTERNAL) for variable in table]
-    assert len(tables) == len(set(tables))
-    assert all(
-        [v.name for v in table] == sorted(v.name for v in table) for table in (READ, SET, FOR_CHILDREN, EXTERNAL)
-    )
+    whole = ("set_defaults", "for_child", "lent_to_vllm", "a copy of it")  # what else the environment is named for
+    assert len(re.findall(r"os\.environ", source)) == len(re.findall(r"os\.environ\.get\(", source)) + len(whole)
+    tables = (READ, SET, LENT, FOR_CHILDREN, EXTERNAL)
+    names = [variable.name for table in tables for variable in table]
+    assert len(names) == len(set(names))
+    assert all([v.name for v in table] == sorted(v.name for v in table) for table in tables)
 
 
 def test_the_page_lists_the_variables_as_they_are() -> None:
@@ -118,6 +118,13 @@ def answer(expression: str, **variables: str) -> str:
         ("e.llama_library()", {"AGENT_EVAL_LLAMA": "/etc/hostname"}, "/etc/hostname"),
         ("e.kernels()", {}, "None"),
         *(("e.kernels()", {"AGENT_EVAL_KERNELS": choice}, choice) for choice in environment.KERNEL_CHOICES),
+        ("e.vllm_switches()", {}, "{}"),
+        ("e.vllm_switches()", {"AGENT_EVAL_VLLM": ""}, "{}"),
+        (
+            "e.vllm_switches()",
+            {"AGENT_EVAL_VLLM": " compile, no-aot-shim,"},
+            "{'compile': True, 'aot-shim': False}",
+        ),
         ("e.threads()", {}, "None"),
         ("e.threads()", {"OMP_NUM_THREADS": "3"}, "3"),
         ("e.threads()", {"OMP_NUM_THREADS": "3,2"}, "3"),
@@ -137,6 +144,8 @@ def test_a_variable_is_read_and_has_a_default(expression: str, variables: dict[s
         ("e.llama_library()", "AGENT_EVAL_LLAMA", "/no/such/libllama.so"),
         ("e.kernels()", "AGENT_EVAL_KERNELS", "AVX2"),
         ("e.kernels()", "AGENT_EVAL_KERNELS", ""),
+        ("e.vllm_switches()", "AGENT_EVAL_VLLM", "fast"),
+        ("e.vllm_switches()", "AGENT_EVAL_VLLM", "no-"),
         ("e.threads()", "OMP_NUM_THREADS", "0"),
         ("e.threads()", "OMP_NUM_THREADS", "all"),
     ],
@@ -159,3 +168,36 @@ def test_defaults_are_for_this_process_and_its_children_unless_the_person_has_se
     held, child = json.loads(told)
     assert held == {"OMP_NUM_THREADS": "7", "OMP_WAIT_POLICY": "PASSIVE"}
     assert {("HOME", "/elsewhere"), ("OMP_NUM_THREADS", "7"), ("OMP_WAIT_POLICY", "PASSIVE")} <= set(map(tuple, child))
+
+
+def test_a_switch_of_vllm_cannot_be_turned_both_ways() -> None:
+    told = answer("e.vllm_switches()", AGENT_EVAL_VLLM="compile,no-compile")
+    assert told.startswith("error: ")
+    assert "'no-compile'" in told
+
+
+LENT_THEN_READ = """
+import json, os
+from agent_eval import environment
+before = dict(os.environ)
+try:
+    with environment.lent_to_vllm():
+        during = dict(os.environ)
+        os.environ |= {"LD_PRELOAD": "/lib/libgomp.so", "VLLM_PLUGINS": "changed", "HOME": "/elsewhere"}
+        del os.environ["PATH"]
+        raise KeyError
+except KeyError:
+    pass
+print(json.dumps([before == dict(os.environ), before == environment.for_child({}), during]))
+"""
+
+
+def test_what_a_library_exports_while_it_is_lent_the_environment_reaches_no_child() -> None:
+    mine = {"VLLM_CPU_KVCACHE_SPACE": "4", "VLLM_LOGGING_LEVEL": "DEBUG", "VLLM_PLUGINS": "other"}
+    bare = {"PATH": os.environ["PATH"], "HOME": "/home/somebody", **mine}
+    run = subprocess.run([sys.executable, "-c", LENT_THEN_READ], env=bare, capture_output=True, text=True, check=True)
+    same, child_same, during = json.loads(run.stdout)
+    assert (same, child_same) == (True, True)
+    assert "VLLM_CPU_KVCACHE_SPACE" not in during
+    assert (during["VLLM_LOGGING_LEVEL"], during["VLLM_PLUGINS"]) == ("DEBUG", "agent_eval")
+    assert {variable.name for variable in LENT} - {"VLLM_CPU_KVCACHE_SPACE"} <= during.keys()

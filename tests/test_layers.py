@@ -24,20 +24,30 @@ CORE = {
     "contracts": {"types", "actions", "outcome", "records", "errors"},
     "taxonomy": {"outcome", "errors"},
     "conditions": {"contracts", "types", "errors"},
+    "diagnosis": {"types"},
     "episode": {"contracts", "records", "types", "actions", "outcome", "errors"},
     "matrix": {"episode", "contracts", "records", "types", "outcome", "errors"},
+    "flight": {"contracts", "types", "errors"},
+    "waves": {"flight", "matrix", "episode", "contracts", "records", "types", "outcome", "errors"},
     "replay": {"contracts", "records", "types", "actions", "outcome", "errors"},
 }
 """What each module of the core may import of this project."""
-COMPOSERS = {"bench", "bench_arm", "cli", "wiring", "demonstrations", "gates", "training", "__main__"}
+COMPOSERS = {"bench", "bench_arm", "cli", "doctor", "wiring", "demonstrations", "gates", "training", "__main__"}
 """Modules that join packages; nothing else imports them."""
-DRAWING = {("reports", "layout"), ("reports", "tables"), ("reports", "explained"), ("reports", "bench_tables")}
+DRAWING = {
+    ("reports", "layout"),
+    ("reports", "tables"),
+    ("reports", "explained"),
+    ("reports", "bench_tables"),
+    ("reports", "doctor_tables"),
+}
 """Modules that draw what others compute."""
 HEAVY: dict[str, Callable[[tuple[str, ...]], bool]] = {
     "torch": lambda place: place[0] == "spark_backend",
     "tokenizers": lambda place: place[0] == "spark_backend" or place == ("training",),
     "huggingface_hub": lambda place: place == ("spark_backend", "checkpoints", "hub"),
-    "vllm": lambda place: place[0] == "spark_backend" and place[-1].startswith("vllm_"),
+    "vllm": lambda place: place[:2] == ("spark_backend", "vllm"),
+    "transformers": lambda place: place[:2] == ("spark_backend", "vllm"),
     "uiautomator2": lambda place: place in {("agent", "device"), ("device_sim", "u2", "device")},
     "adbutils": lambda place: place in {("agent", "device"), ("agent", "adb"), ("device_sim", "u2", "device")},
     "rich": lambda place: place == ("cli",) or place in DRAWING,

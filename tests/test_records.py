@@ -13,7 +13,12 @@ from agent_eval.records import EPISODES_NAME, EpisodeRecord, RunConfiguration, R
 from agent_eval.types import Change, MachineProbe
 from tests.fakes import TIMING
 
-NEW_CONFIGURATION = ("task_versions", "language", "max_episode_tokens", "scripts", "build_digests")
+ENGINE_FIELDS = ("engine", "engine_settings", "concurrency", "constrained")
+"""Fields of a configuration that runs of schema version 3 lack."""
+NEW_CONFIGURATION = (
+    *("task_versions", "language", "max_episode_tokens", "scripts", "build_digests"),
+    *ENGINE_FIELDS,
+)
 """Fields of a configuration that runs of schema version 1 lack."""
 
 
@@ -199,16 +204,49 @@ def test_a_run_of_before_builds_had_checkpoints_of_their_own_is_still_read(tmp_p
         sink.append(record())
     for file in (run.path / "manifest.json", run.path / "episodes.jsonl"):
         old = json.loads(file.read_text("utf-8"))
-        assert old["schema_version"] == 3
+        assert old["schema_version"] == 4
         old["schema_version"] = 2
         for name in ("model_revision", "build_sources"):
             old.pop(name, None)
-        old.get("configuration", {}).pop("build_digests", None)
+        for name in ("build_digests", *ENGINE_FIELDS):
+            old.get("configuration", {}).pop(name, None)
         file.write_text(json.dumps(old) + "\n", encoding="utf-8")
     again = RunFolder.create_or_resume(run.path, manifest())
     assert (again.manifest.model_revision, again.manifest.build_sources) == ("", {})
     assert again.manifest.configuration.build_digests == {}
     assert len(again.episodes()) == 1
+
+
+def test_a_run_of_before_there_was_another_engine_is_read_as_one_of_torch(tmp_path: Path) -> None:
+    run = RunFolder.create_or_resume(tmp_path / "run", manifest())
+    with run.sink() as sink:
+        sink.append(record())
+    for file in (run.path / "manifest.json", run.path / "episodes.jsonl"):
+        old = json.loads(file.read_text("utf-8"))
+        old["schema_version"] = 3
+        for name in ENGINE_FIELDS:
+            old.get("configuration", {}).pop(name, None)
+        file.write_text(json.dumps(old) + "\n", encoding="utf-8")
+    again = RunFolder.create_or_resume(run.path, manifest()).manifest.configuration
+    assert [getattr(again, name) for name in ENGINE_FIELDS] == ["torch", (), 1, False]
+    assert len(RunFolder.open(run.path).episodes()) == 1
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"engine": "vllm"}, "engine='vllm'"),
+        ({"engine_settings": ("compile=off",)}, "engine_settings="),
+        ({"concurrency": 4}, "concurrency=4"),
+        ({"constrained": True}, "constrained=True"),
+    ],
+)
+def test_a_run_on_another_engine_or_with_another_number_in_flight_is_not_resumed(
+    tmp_path: Path, change: dict[str, object], said: str
+) -> None:
+    RunFolder.create_or_resume(tmp_path / "run", manifest())
+    with pytest.raises(RunFolderError, match=said):
+        RunFolder.create_or_resume(tmp_path / "run", manifest(**change))
 
 
 def test_a_run_with_another_checkpoint_for_a_build_is_not_resumed(tmp_path: Path) -> None:

@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import datetime
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from random import Random
 from typing import NamedTuple, Protocol
 
@@ -47,6 +48,16 @@ class BenchOptions:
     passes: int = 5
     threads: int | None = None
     """As many as a run would use by default."""
+    engines: tuple[str, ...] = ("torch",)
+    """What computes; with several, every build is measured in each of them."""
+
+
+class ArmBuild(NamedTuple):
+    """What one arm measures."""
+
+    build: str
+    folder: Path
+    engine: str
 
 
 class Opened(NamedTuple):
@@ -175,7 +186,8 @@ def run_bench(options: BenchOptions, tell: Callable[[str], None]) -> BenchRecord
         )
     checkpoints = wiring.find_checkpoints(options.model, builds, own_checkpoints)
     assert checkpoints is not None, "every build is a model's"
-    folder, folders = checkpoints.model.folder, {build: checkpoints.of(build).folder for build in builds}
+    folder = checkpoints.model.folder
+    choices = [wiring.choose_engine(engine) for engine in dict.fromkeys(options.engines)]
     config = SparkConfig.from_folder(folder)
     threads = options.threads or wiring.threads_for(folder)
     context = max(options.prompt, options.tokens) + CONTEXT_SLACK
@@ -185,13 +197,15 @@ def run_bench(options: BenchOptions, tell: Callable[[str], None]) -> BenchRecord
             f"{config.max_position_embeddings} positions",
             hint="pass a smaller --prompt or --tokens",
         )
-    wiring.check_room(checkpoints, builds, context)
-    wiring.prepare_builds(checkpoints, builds, tell)
+    wiring.check_room(checkpoints, builds, context, *choices)
+    for choice in choices:
+        wiring.prepare_builds(checkpoints, builds, choice, tell)
+    arms = arms_of({build: checkpoints.of(build).folder for build in builds}, [choice.name for choice in choices])
     load_before = _load()
     measured = measure(
-        builds,
-        lambda build: ProcessArm(folders[build], build, threads=threads, context=context),
-        ThisMachine(folders),
+        list(arms),
+        lambda arm: ProcessArm(arms[arm], threads=threads, context=context),
+        ThisMachine(arms),
         vocabulary=config.vocab_size,
         prompt=options.prompt,
         tokens=options.tokens,
@@ -217,6 +231,22 @@ def run_bench(options: BenchOptions, tell: Callable[[str], None]) -> BenchRecord
         load_after=_load(),
         arms=measured.arms,
     )
+
+
+def arms_of(folders: Mapping[str, Path], engines: Sequence[str]) -> dict[str, ArmBuild]:
+    """Return the arms by name: the build's, and ``BUILD@ENGINE`` in all engines but the first.
+
+    Args:
+        folders: From build to its checkpoint.
+        engines: What computes; llama.cpp's builds are measured once.
+    """
+    from agent_eval.spark_backend.llama.mixture import is_llama
+
+    found = {}
+    for build, folder in folders.items():
+        for engine in engines[:1] if is_llama(build) else engines:
+            found[build if engine == engines[0] else f"{build}@{engine}"] = ArmBuild(build, folder, engine)
+    return found
 
 
 def measure(

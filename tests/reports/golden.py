@@ -7,11 +7,12 @@ from pathlib import Path
 from rich.console import Console, RenderableType
 
 from agent_eval.reports.bench_tables import render_bench
+from agent_eval.reports.doctor_tables import render_diagnosis
 from agent_eval.reports.explain import explain
 from agent_eval.reports.explained import render_explanation
 from agent_eval.reports.tables import render_recommendation, render_report
 from agent_eval.types import BuildEvidence, Evidence, Interval, PairedEvidence, Recommendation
-from tests.reports import bench_builders
+from tests.reports import bench_builders, doctor_builders
 from tests.reports.builders import MACHINE, manifest, run
 from tests.tasks.judged import AIRPLANE, ANSWER, RADIOS, WIFI, WIFI_ON, at_the_switch, both_radios, flipping
 from tests.tasks.recorded import recorded
@@ -44,6 +45,19 @@ def _unfinished() -> RenderableType:
 
 def _alone() -> RenderableType:
     return render_report(manifest(("bf16",), tasks=2), run({"bf16": "SN"}, {"bf16": 40.0}))
+
+
+def _in_flight() -> RenderableType:
+    letters = {"bf16": "SSSSSSNSSSSS", "w4a16": "SSSSSRSSSSSS", "w4a8": "SSSSSSNSSSSS"}
+    speeds = {
+        "bf16": [21.0 + 0.3 * (block % 4) for block in range(12)],
+        "w4a16": [31.0 + block % 3 for block in range(12)],
+        "w4a8": [31.5 - block % 3 for block in range(12)],
+    }
+    made = manifest(
+        tuple(letters), engine="vllm", engine_settings=("compile=off",), concurrency=4, constrained=True
+    ).model_copy(update={"head_traps": {"w4a16": 0.002}})
+    return render_report(made, run(letters, speeds))
 
 
 def _empty() -> RenderableType:
@@ -90,9 +104,12 @@ def _bench_alone() -> RenderableType:
 TEXTS = {
     "bench": _bench,
     "bench_one_build": _bench_alone,
+    "doctor": lambda: render_diagnosis(doctor_builders.whole()),
+    "doctor_ill": lambda: render_diagnosis(doctor_builders.ill()),
     "report": _full,
     "report_unfinished": _unfinished,
     "report_one_build": _alone,
+    "report_in_flight": _in_flight,
     "report_empty": _empty,
     "recommendation": _recommendation,
 }

@@ -31,6 +31,20 @@ def test_evidence_joins_outcomes_pairs_and_speed() -> None:
     assert worse.speed_verdict == "no measured difference"
 
 
+def test_a_run_with_several_episodes_in_flight_is_evidence_of_outcomes_and_of_no_speed() -> None:
+    letters = {"bf16": "S" * 24, "w4a8": "S" * 20 + "R" * 4}
+    records = run(letters, {"bf16": 40.0, "w4a8": 80.0})
+    alone = evidence_of(manifest(tuple(letters), 24), records)
+    together = evidence_of(manifest(tuple(letters), 24, concurrency=4), records)
+    assert (alone.in_flight, together.in_flight) == (1, 4)
+    assert all(build.decode_tokens_per_s is not None for build in alone.builds)
+    assert all(build.decode_tokens_per_s is build.prefill_tokens_per_s is None for build in together.builds)
+    assert (alone.pairs[0].speed_verdict, together.pairs[0].speed_verdict) == ("faster", "not measured")
+    assert together.pairs[0].speed_ratio is None
+    assert (together.pairs[0].lost, together.pairs[0].difference) == (alone.pairs[0].lost, alone.pairs[0].difference)
+    assert [build.success for build in together.builds] == [build.success for build in alone.builds]
+
+
 def test_the_margin_decides_the_verdict_and_is_recorded() -> None:
     records = run({"bf16": "S" * 60, "w4a8": "S" * 56 + "N" * 4})
     wide, narrow = (

@@ -97,6 +97,43 @@ def test_any_run_can_be_drawn(outcomes: list[str], width: int) -> None:
     assert max(len(line) for line in shown.splitlines()) <= width
 
 
+def test_a_report_names_the_engine_and_how_it_is_used() -> None:
+    text = rendered(render_report(manifest(engine="vllm", engine_settings=("a=1", "b=2"), concurrency=3), []), 80)
+    assert "engine    vllm (a=1, b=2), 3 in flight" in text
+    assert "constrained" not in text
+    assert "replies constrained to calls" in rendered(render_report(manifest(constrained=True), []), 80)
+    agents = manifest(("null",)).model_copy(update={"agents": ("null",)})
+    assert "engine" not in rendered(render_report(agents, []), 80)
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_speeds_of_episodes_in_flight_together_say_so_wherever_they_stand(width: int) -> None:
+    records = run({"bf16": "S" * 8, "w4a8": "S" * 8}, {"bf16": 40.0, "w4a8": 80.0})
+    alone = rendered(render_report(manifest(("bf16", "w4a8"), 8), records), width)
+    assert "in flight" not in alone
+    together = rendered(render_report(manifest(("bf16", "w4a8"), 8, concurrency=4), records), width)
+    said = " ".join(together.split())
+    assert "Speed, 4 in flight" in said
+    assert "tokens/s, 4 in flight" in said
+    assert "Seconds, 4 in flight" in said
+    assert "compare it with no run that has another number of them" in said
+
+
+def test_a_head_is_held_against_the_speed_of_one_episode_at_a_time_only() -> None:
+    records = run({"w4a8": "S" * 8}, {"w4a8": 80.0})
+    trapped = {
+        together: rendered(
+            render_report(
+                manifest(("w4a8",), 8, concurrency=together).model_copy(update={"head_traps": {"w4a8": 0.002}}), records
+            ),
+            120,
+        )
+        for together in (1, 4)
+    }
+    assert "it takes 2 ms of 12.5 ms a token (16 %)." in trapped[1]
+    assert "it takes 2 ms." in trapped[4]
+
+
 def test_a_report_names_the_skin_and_the_faults_of_its_phones() -> None:
     plain = manifest()
     dressed = plain.model_copy(

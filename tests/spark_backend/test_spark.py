@@ -98,6 +98,18 @@ def test_the_engine_begins_each_episode_once(checkpoint: Path, tokenizer: SparkT
     assert len(engine.prefixes) == 2
 
 
+def test_a_model_on_another_engine_speaks_the_same_and_begins_for_itself(
+    checkpoint: Path, tokenizer: SparkTokenizer
+) -> None:
+    model, engine = scripted(checkpoint, tokenizer, "x", thinking=False)
+    other = WritingEngine(tokenizer.encode("y"), "stop")
+    beside = model.on(other)
+    assert [model.generate(HELLO, [], Sampling()).text, beside.generate(HELLO, [], Sampling()).text] == ["x", "y"]
+    assert other.prompts == engine.prompts
+    assert (other.stop, other.prefixes) == (engine.stop, engine.prefixes)
+    assert (model.engine, beside.engine) == (engine, other)
+
+
 def test_a_model_that_was_never_told_to_begin_begins_with_its_first_prompt(
     checkpoint: Path, tokenizer: SparkTokenizer
 ) -> None:

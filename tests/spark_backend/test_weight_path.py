@@ -275,6 +275,25 @@ def test_too_few_blocks_are_no_measurement_of_speed() -> None:
     assert any("too few blocks" in reason for reason in found.reasons)
 
 
+def test_speed_measured_with_several_episodes_in_flight_does_not_count_and_what_to_run_is_said() -> None:
+    letters = {"bf16": GOOD, "w4a16": GOOD, "w4a8": WORSE}
+    assert (advice("speed", letters).build, advice("speed", letters).conclusive) == ("w4a16", True)
+    found = advice("speed", letters, concurrency=4)
+    assert (found.build, found.conclusive, found.rule) == ("w4a16", False, "speed-not-measured")
+    assert "speed was measured with 4 episodes in flight only" in found.reasons[0]
+    assert "only expected to be fastest" in found.reasons[0]
+    assert any("says nothing of one at a time. Run the same builds with --concurrency 1" in r for r in found.reasons)
+    assert not any("tokens per second" in reason for reason in found.reasons)
+    assert not any("concurrency" in reason for reason in advice("speed", letters).reasons)
+
+
+def test_outcomes_measured_with_several_episodes_in_flight_count() -> None:
+    letters = {"bf16": GOOD, "w4a16": altered(GOOD, at45="S" * 10), "w4a8": WORSE}
+    for priority in ("fidelity", "agentic"):
+        found = advice(priority, letters, concurrency=4)
+        assert (found.build, found.conclusive) == ("w4a16", True)
+
+
 @pytest.mark.parametrize(("kind", "said"), [("embedded", True), ("published", False)])
 def test_what_the_embedded_model_shows_is_said_to_be_of_that_model(kind: str, said: bool) -> None:
     found = advice("speed", {"bf16": GOOD, "w4a8": GOOD}, model_kind=kind)

@@ -43,9 +43,14 @@ def evidence_of(
 def join(
     manifest: RunManifest, summary: RunSummary, speed: RunSpeed, *, margin: float = MARGIN, run: str = ""
 ) -> Evidence:
-    """Join a summary and its speeds, computed from the same records."""
-    speeds = {build.build: build for build in speed.builds}
-    ratios = {ratio.build: ratio for ratio in speed.ratios}
+    """Join a summary and its speeds, computed from the same records.
+
+    Speeds of episodes that were in flight together are left out: they say nothing of one episode at a time, which is
+    how a device is used.
+    """
+    in_flight = manifest.configuration.concurrency
+    speeds = {build.build: build for build in speed.builds if in_flight == 1}
+    ratios = {ratio.build: ratio for ratio in speed.ratios if in_flight == 1}
     p_values = [mcnemar(pair.lost, pair.gained) for pair in summary.pairs]
     return Evidence(
         run=run or manifest.created,
@@ -59,8 +64,8 @@ def join(
                 success=build.rates["success"] or UNKNOWN_SHARE,
                 harm=build.rates["harm"] or UNKNOWN_SHARE,
                 harness_errors=len(build.harness_errors),
-                decode_tokens_per_s=speeds[build.build].decode,
-                prefill_tokens_per_s=speeds[build.build].prefill,
+                decode_tokens_per_s=speeds[build.build].decode if build.build in speeds else None,
+                prefill_tokens_per_s=speeds[build.build].prefill if build.build in speeds else None,
             )
             for build in summary.builds
             if build.build not in manifest.agents
@@ -79,9 +84,10 @@ def join(
                 margin=margin,
                 verdict=non_inferiority(pair.lost, pair.gained, pair.pairs, margin),
                 pairs_needed=pairs_needed(pair.lost, pair.gained, pair.pairs, margin),
-                speed_ratio=ratios[pair.build].decode,
-                speed_verdict=ratios[pair.build].decode_verdict,
+                speed_ratio=ratios[pair.build].decode if pair.build in ratios else None,
+                speed_verdict=ratios[pair.build].decode_verdict if pair.build in ratios else "not measured",
             )
             for pair, p_value, p_adjusted in zip(summary.pairs, p_values, holm(p_values), strict=True)
         ),
+        in_flight=in_flight,
     )

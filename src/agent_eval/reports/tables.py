@@ -113,6 +113,9 @@ def _identity(report: Report) -> RenderableType:
     if configuration.faults:
         layout.row(grid, "faults", ", ".join(configuration.faults))
     layout.row(grid, "machine", _machine(manifest.machine, threads=manifest.threads))
+    if report.speed.builds:
+        settings = f" ({', '.join(configuration.engine_settings)})" if configuration.engine_settings else ""
+        layout.row(grid, "engine", f"{configuration.engine}{settings}{_in_flight(report)}")
     for build in configuration.builds:
         layout.row(grid, build, manifest.build_notes.get(build, "no note"))
     layout.row(
@@ -125,6 +128,8 @@ def _identity(report: Report) -> RenderableType:
         ),
     )
     limits = [f"{configuration.max_tokens} tokens a reply", f"thinking {'on' if configuration.thinking else 'off'}"]
+    if configuration.constrained:
+        limits.append("replies constrained to calls")
     if configuration.stop_on_loop:
         limits.append("stopped on loops")
     if configuration.max_episode_s is not None:
@@ -278,7 +283,9 @@ def _conventions(report: Report) -> RenderableType:
 def _speed(report: Report) -> RenderableType:
     speed = report.speed
     ratios = {ratio.build: ratio for ratio in speed.ratios}
-    table = layout.table("build", "phase", "tokens/s [95 %]", "ratio [95 %]", "blocks", "verdict")
+    together = _in_flight(report)
+    rates = f"tokens/s{together}" if together else "tokens/s [95 %]"
+    table = layout.table("build", "phase", rates, "ratio [95 %]", "blocks", "verdict")
     table.columns[1].justify = table.columns[-1].justify = "left"
     for build in speed.builds:
         ratio = ratios.get(build.build)
@@ -298,12 +305,19 @@ def _speed(report: Report) -> RenderableType:
                 Text(verdict, style=_VERDICT_STYLES[verdict]) if verdict else Text("reference", style=layout.FAINT),
             )
     warm_up = f" Block {speed.warm_up_block + 1} is discarded as warm-up." if speed.warm_up_block is not None else ""
+    turns = "in which the builds take turns" if not together else "the builds taking turns every few blocks"
+    alike = (
+        f" All of it is of one episode among {report.manifest.configuration.concurrency} in flight: compare it with no "
+        "run that has another number of them. No recommendation rests on it."
+        if together
+        else ""
+    )
     return Group(
-        layout.heading("Speed"),
+        layout.heading(f"Speed{together}"),
         table,
         layout.note(
-            f"Medians over blocks of one instance, in which the builds take turns; 95 % bootstrap.{warm_up} Ratios "
-            f"to {speed.reference} within {100 * NOISE_BAND:.0f} % are no measured difference."
+            f"Medians over blocks of one instance, {turns}; 95 % bootstrap.{warm_up} Ratios "
+            f"to {speed.reference} within {100 * NOISE_BAND:.0f} % are no measured difference.{alike}"
         ),
     )
 
@@ -326,12 +340,14 @@ def _behaviour(report: Report) -> RenderableType:
         )
     layout.row(table, "tokens/success", *(_per_success(build, build.tokens) for build in builds))
     layout.row(table, "seconds/success", *(_per_success(build, build.seconds) for build in builds))
+    together = _in_flight(report)
+    shared = f" Seconds{together}: each episode counts those in which it waited for others." if together else ""
     return Group(
         layout.heading("Behaviour, exploratory"),
         table,
         layout.note(
             "Shares and medians [95 %] /count that they rest on. Turns count from 0; steps over the reference where "
-            "both passed. docs/concepts/outcome.md defines each."
+            f"both passed. docs/concepts/outcome.md defines each.{shared}"
         ),
     )
 
@@ -362,7 +378,7 @@ def _trap(report: Report, build: str, head_s: float) -> str:
     """Say what a head costs that was left as it is beside quantised projections."""
     speed = next((each.decode for each in report.speed.builds if each.build == build), None)
     share = ""
-    if speed is not None:
+    if speed is not None and report.manifest.configuration.concurrency == 1:  # the head is timed for one token
         share = f" of {1e3 / speed.estimate:.3g} ms a token ({100 * head_s * speed.estimate:.0f} %)"
     return f"lm_head trap: {build} leaves its head unquantised; it takes {1e3 * head_s:.3g} ms{share}."
 
@@ -386,6 +402,12 @@ def _percent(share: Interval | None) -> str:
     if share is None:
         return "-"
     return f"{100 * share.estimate:.0f} % [{100 * share.low:.0f}, {100 * share.high:.0f}] /{share.n}"
+
+
+def _in_flight(report: Report) -> str:
+    """Say how many episodes were in flight together, where it was more than one, after whatever that changes."""
+    together = report.manifest.configuration.concurrency
+    return f", {together} in flight" if together > 1 else ""
 
 
 def _plain(value: Interval | None) -> str:

@@ -1,6 +1,7 @@
-"""Who computes a build: this program, or llama.cpp. One set of questions for both, so that nobody else asks which.
+"""Who computes a build: this program, vLLM or llama.cpp. One set of questions for all, so that nobody else asks which.
 
-Knows no checkpoint and computes nothing: each answer is given where the family lives, ``builds.py`` or ``llama/``.
+Knows no checkpoint and computes nothing: each answer is given where the family lives, ``builds.py``, ``vllm/`` or
+``llama/``.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol, get_args
 
 from agent_eval.contracts import Engine
 from agent_eval.spark_backend.llama.mixture import is_llama
@@ -19,6 +20,24 @@ if TYPE_CHECKING:
 
 Tell = Callable[[str], None]
 """Gets a line of progress now and then."""
+
+EngineName = Literal["torch", "vllm"]
+ENGINES: tuple[EngineName, ...] = get_args(EngineName)
+"""What can compute the builds of the grammar; llama.cpp computes its own mixtures, and only these."""
+
+
+@dataclass(frozen=True)
+class EngineChoice:
+    """What computes the builds of the grammar, and how."""
+
+    name: EngineName = "torch"
+    in_flight: int = 1
+    """Most generations at a time; more than one with vLLM only."""
+    constrained: bool = False
+    """Whether replies may be held to a grammar; with vLLM only."""
+
+
+TORCH = EngineChoice()
 
 
 @dataclass(frozen=True)
@@ -159,6 +178,62 @@ class LlamaBuilds:
         return OpenedBuild(loaded.engine, loaded.description, taken, compiled=True, head=None)
 
 
-def family_of(build: str) -> Family:
+@dataclass(frozen=True)
+class VllmBuilds:
+    """The grammar of ``quant/name.py`` as far as there are folders for it: vLLM."""
+
+    choice: EngineChoice
+
+    def load_libraries(self) -> None:
+        """Load vLLM and the compiled kernels."""
+        from agent_eval.spark_backend.vllm import builds
+
+        builds.load_libraries()
+
+    def prepare(self, folder: Path, build: str, *, threads: int, tell: Tell) -> None:
+        """Write the folder that vLLM loads."""
+        from agent_eval.spark_backend.vllm import builds
+
+        builds.prepare(folder, build, threads=threads, tell=tell)
+
+    def files(self, folder: Path, build: str) -> list[Path]:
+        """Return the safetensors of the folder that vLLM loads."""
+        from agent_eval.spark_backend.vllm import builds
+
+        return builds.files(folder, build)
+
+    def describe(self, folder: Path, build: str) -> BuildDescription:
+        """Tell what a build is without loading it."""
+        from agent_eval.spark_backend.vllm.builds import describe_vllm
+
+        return describe_vllm(folder, build)
+
+    def ledger(self, folder: Path, build: str, context: int) -> Ledger:
+        """Compute what a build takes without loading it."""
+        from agent_eval.spark_backend.vllm.builds import vllm_ledger
+
+        return vllm_ledger(folder, build, context, in_flight=self.choice.in_flight)
+
+    def open(self, folder: Path, build: str, *, threads: int, context: int) -> OpenedBuild:
+        """Load a build."""
+        from agent_eval.spark_backend.builds import compiled_kernels
+        from agent_eval.spark_backend.vllm import builds
+
+        choice = self.choice
+        loaded = builds.load(
+            folder,
+            build,
+            threads=threads,
+            context=context,
+            in_flight=choice.in_flight,
+            constrained=choice.constrained,
+        )
+        compiled = compiled_kernels() is not None
+        return OpenedBuild(loaded.engine, loaded.description, loaded.ledger, compiled=compiled, head=loaded.head)
+
+
+def family_of(build: str, choice: EngineChoice = TORCH) -> Family:
     """Return who computes a build; a name that nobody knows is this program's to refuse."""
-    return LlamaBuilds() if is_llama(build) else OwnBuilds()
+    if is_llama(build):
+        return LlamaBuilds()
+    return VllmBuilds(choice) if choice.name == "vllm" else OwnBuilds()

@@ -31,10 +31,13 @@ class Launch:
     """False where torch was loaded before: its threads wait as they were told then."""
 
 
-def prepare() -> Launch:
+def prepare(*, vllm: bool = False) -> Launch:
     """Set up the threads of torch; called by every command that computes, before anything imports torch.
 
     What the person has set stays. A process that has loaded torch already, such as a notebook, is left as it is.
+
+    Args:
+        vllm: Whether vLLM will compute: its C++ parts report every start as a warning of torch.
 
     Raises:
         OperatorError: ``OMP_NUM_THREADS`` is set to something that is no number of threads.
@@ -42,7 +45,8 @@ def prepare() -> Launch:
     asked = environment.threads()
     if "torch" in sys.modules:
         return Launch(asked or usable_cores(), "as before", in_time=False)
-    held = environment.set_defaults({"OMP_NUM_THREADS": str(usable_cores()), "OMP_WAIT_POLICY": WAIT_POLICY})
+    quiet = {"TORCH_CPP_LOG_LEVEL": "ERROR"} if vllm else {}
+    held = environment.set_defaults({"OMP_NUM_THREADS": str(usable_cores()), "OMP_WAIT_POLICY": WAIT_POLICY, **quiet})
     return Launch(environment.threads() or usable_cores(), held["OMP_WAIT_POLICY"], in_time=True)
 
 

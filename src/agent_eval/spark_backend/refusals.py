@@ -38,12 +38,21 @@ def check_room(length: int, context: int) -> None:
         )
 
 
-def check_sampling(sampling: Sampling) -> None:
+def check_sampling(sampling: Sampling, *, constrained: bool = False) -> None:
     """Refuse what tokens cannot be chosen by.
 
+    Args:
+        sampling: How tokens are to be chosen.
+        constrained: Whether the engine can hold a reply to a grammar.
+
     Raises:
-        EngineFault: a value lies outside of its range.
+        EngineFault: a value lies outside of its range, or there is a grammar that nothing would come of.
     """
+    if sampling.grammar and not constrained:
+        raise EngineFault(
+            "the sampling holds a grammar, expected none: this engine was not loaded to hold replies to one",
+            hint="only vLLM can, where it was asked to when the build was loaded",
+        )
     if not is_valid(sampling.temperature, sampling.top_p) or sampling.max_tokens < 1:
         raise EngineFault(
             f"the sampling is {sampling}, expected temperature >= 0, top_p in (0, 1] and max_tokens >= 1",

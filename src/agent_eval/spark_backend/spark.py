@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import copy
+from dataclasses import replace
 from itertools import takewhile
 from pathlib import Path
 from typing import Self
@@ -13,7 +15,8 @@ from agent_eval.spark_backend.builds import DEFAULT_CONTEXT
 from agent_eval.spark_backend.chat import ChatTemplate
 from agent_eval.spark_backend.checkpoints.config import SparkConfig
 from agent_eval.spark_backend.checkpoints.fitting import require_fit
-from agent_eval.spark_backend.families import family_of
+from agent_eval.spark_backend.constrain import grammar
+from agent_eval.spark_backend.families import TORCH, EngineChoice, family_of
 from agent_eval.spark_backend.meter import seconds_of
 from agent_eval.spark_backend.tokenizer import SparkTokenizer
 from agent_eval.types import Generation, Message, Sampling
@@ -37,6 +40,7 @@ class SparkModel:
         thinking: Whether turns begin inside the thinking tags.
         notes: What the build is, for the record.
         trap_s: Where the head was left as it is beside quantised projections: seconds of its product for one token.
+        constrained: Whether a reply can be nothing but a call of one of the tools; the engine must be able to.
     """
 
     def __init__(
@@ -49,12 +53,15 @@ class SparkModel:
         thinking: bool = True,
         notes: str = "",
         trap_s: float | None = None,
+        constrained: bool = False,
     ) -> None:
-        self._engine = engine
+        self.engine = engine
+        """What computes."""
         self._tokenizer = tokenizer
         self._template = template
         self._stop = stop
         self._thinking = thinking
+        self._constrained = constrained
         self._begun = False
         self.notes = notes
         self.trap_s = trap_s
@@ -69,6 +76,7 @@ class SparkModel:
         thinking: bool = True,
         context: int = DEFAULT_CONTEXT,
         text: Path | None = None,
+        choice: EngineChoice = TORCH,
     ) -> Self:
         """Load a build of a checkpoint folder with everything that speaks for it.
 
@@ -79,6 +87,7 @@ class SparkModel:
             thinking: Whether turns begin inside the thinking tags.
             context: Most tokens of prompt and generation together.
             text: Folder with the tokenizer and the chat template, if not the checkpoint's own.
+            choice: What computes.
 
         Raises:
             UnknownName: there is no such build.
@@ -89,10 +98,26 @@ class SparkModel:
         template = ChatTemplate.from_folder(text or folder, special_tokens(config, tokenizer))
         stop = stop_tokens(config, tokenizer)
         require_fit(config, tokenizer, template, stop)
-        opened = family_of(build).open(folder, build, threads=threads, context=context)
+        opened = family_of(build, choice).open(folder, build, threads=threads, context=context)
         told = opened.description
         trap_s = seconds_of(opened.head) if told.head_trap and opened.head is not None else None
-        return cls(opened.engine, tokenizer, template, stop=stop, thinking=thinking, notes=told.notes, trap_s=trap_s)
+        return cls(
+            opened.engine,
+            tokenizer,
+            template,
+            stop=stop,
+            thinking=thinking,
+            notes=told.notes,
+            trap_s=trap_s,
+            constrained=choice.constrained,
+        )
+
+    def on(self, engine: Engine) -> Self:
+        """Return a model that speaks as this one does, over another engine, such as a lane of a flight."""
+        model = copy(self)
+        model.engine = engine
+        model._begun = False
+        return model
 
     def begin(self) -> None:
         """Forget the episode before."""
@@ -111,9 +136,11 @@ class SparkModel:
         # Rendered whole each time: what stays the same is found again by the engine, token by token.
         prompt = self._tokenizer.encode(self._template.render(messages, tools, thinking=self._thinking))
         if not self._begun:
-            self._engine.begin(self._prefix(prompt, messages, tools))
+            self.engine.begin(self._prefix(prompt, messages, tools))
             self._begun = True
-        result = self._engine.generate(prompt, self._stop, sampling)
+        if self._constrained:
+            sampling = replace(sampling, grammar=grammar(tools, thinking=self._thinking))
+        result = self.engine.generate(prompt, self._stop, sampling)
         tokens = len(result.ids) + (result.finish == "stop")
         return Generation(self._tokenizer.decode(result.ids), result.finish, tokens, result.timing)
 

@@ -1,6 +1,6 @@
 """What an engine says when it is really loaded: run in a process of its own, which a broken library may take down.
 
-``python -m agent_eval.spark_backend.trial torch FOLDER`` prints one line of JSON last: facts, or an error of this
+``python -m agent_eval.spark_backend.trial torch`` prints one line of JSON last: facts, or an error of this
 program's own. Any other failure is the process's: a traceback, or the signal that ended it.
 """
 
@@ -10,7 +10,7 @@ import json
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from agent_eval.errors import AgentEvalError
 from agent_eval.spark_backend import launcher
@@ -18,12 +18,17 @@ from agent_eval.spark_backend import launcher
 if TYPE_CHECKING:
     from torch import nn
 
+    from agent_eval.spark_backend.model import Layer
+
 TOKENS = 4
 """Computed with each build after a prompt of as many: enough for both ways through the layers."""
 
 
-def try_torch(folder: str) -> dict[str, Any]:
-    """Load the builds of the main job from a checkpoint and compute some tokens with each.
+NANO = Path(__file__).parent / "nano" / "checkpoint"
+
+
+def try_torch() -> dict[str, Any]:
+    """Load the builds of the main job from the embedded model and compute some tokens with each.
 
     Returns:
         Torch's version, and what computed the layers of each build.
@@ -35,9 +40,9 @@ def try_torch(folder: str) -> dict[str, Any]:
 
     served = {}
     for build in BUILDS:
-        engine = load_build(Path(folder), build, threads=1, context=64, rounding="rtn").engine
+        engine = load_build(NANO, build, threads=1, context=64, rounding="rtn").engine
         engine.generate(range(TOKENS), frozenset(), Sampling(max_tokens=TOKENS))
-        served[build] = layer_kernels(engine.model.layers[0].mlp.down_proj)
+        served[build] = layer_kernels(cast("Layer", engine.model.layers[0]).mlp.down_proj)
     return {"version": torch.__version__, "builds": served}
 
 
@@ -72,15 +77,16 @@ def try_vllm() -> dict[str, Any]:
     return facts()
 
 
-TRIALS: Mapping[str, Callable[..., dict[str, Any]]] = {"torch": try_torch, "llama.cpp": try_llama, "vLLM": try_vllm}
+TRIALS: Mapping[str, Callable[[], dict[str, Any]]] = {"torch": try_torch, "llama.cpp": try_llama, "vLLM": try_vllm}
 """By the name of the engine."""
 
 
-def main(engine: str, *arguments: str) -> None:
+def main(engine: str) -> None:
     """Try an engine and write what it says."""
-    launcher.prepare()
+    said: dict[str, Any]
     try:
-        said = {"facts": TRIALS[engine](*arguments)}
+        launcher.prepare()
+        said = {"facts": TRIALS[engine]()}
     except AgentEvalError as error:
         said = {"failure": error.message, "hint": error.hint}
     # a line of its own, whatever libraries have written before
@@ -88,4 +94,4 @@ def main(engine: str, *arguments: str) -> None:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main(sys.argv[1])

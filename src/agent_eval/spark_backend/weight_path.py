@@ -66,6 +66,8 @@ class Candidate:
     """Share of episodes that harm must be known to stay under."""
     speed_counts: bool
     """The speeds were measured on this class of machines."""
+    in_flight: int
+    """Episodes that were in flight together."""
     needed: int
     """Further pairs until outcome and harm are both decided, at the rates seen; 0 when they are."""
 
@@ -300,8 +302,13 @@ def _insufficient(case: Case) -> Advice:
 
 def _speed_not_measured(case: Case) -> Advice:
     expected = EXPECTATIONS[case.probe.device_class]
-    where = "in enough blocks of this run" if case.here else "on this class of machines"
-    because = f"The outcomes of {_names(case.untimed)} are no worse, but speed was not measured {where}; "
+    if not case.here:
+        lack = "speed was not measured on this class of machines"
+    elif case.evidence.in_flight > 1:
+        lack = f"speed was measured with {case.evidence.in_flight} episodes in flight only"
+    else:
+        lack = "speed was not measured in enough blocks of this run"
+    because = f"The outcomes of {_names(case.untimed)} are no worse, but {lack}; "
     if case.pick is None and expected.fastest in {candidate.build for candidate in case.untimed}:
         kept = expected.fastest
         because += f"{kept} is only expected to be fastest on {case.probe.device_class}, unverified: {expected.why}."
@@ -442,6 +449,7 @@ def _case(probe: MachineProbe, priority: Priority, evidence: Evidence) -> Case |
                 pair=pair,
                 harm_cap=reference.harm.high + pair.margin,
                 speed_counts=evidence.device_class == probe.device_class,
+                in_flight=evidence.in_flight,
                 needed=max(pair.pairs_needed, _needed_for_harm(outcome.harm, reference.harm, pair.margin)),
             )
         )
@@ -533,7 +541,7 @@ def _speed(candidate: Candidate) -> str:
     if not candidate.speed_counts:
         return "Its speed on this class of machines was not measured."
     if ratio is None:
-        return "Its speed was not measured."
+        return f"Its speed {'one episode at a time ' if candidate.in_flight > 1 else ''}was not measured."
     figures = f"{ratio.estimate:.2f} times the tokens per second [{ratio.low:.2f}, {ratio.high:.2f}], {ratio.n} blocks"
     match pair.speed_verdict:
         case "faster" | "slower":
@@ -554,6 +562,11 @@ def _caveats(case: Case) -> tuple[str, ...]:
         caveats.append(
             f"The evidence was measured on {evidence.device_class}, this machine is {case.probe.device_class}: its "
             "outcomes count, its speeds do not."
+        )
+    if evidence.in_flight > 1:
+        caveats.append(
+            f"Speed was measured with {evidence.in_flight} episodes in flight; it says nothing of one at a time. Run "
+            "the same builds with --concurrency 1 in a new run folder to measure that."
         )
     if evidence.model_kind == "embedded":
         caveats.append(

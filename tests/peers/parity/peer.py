@@ -1,7 +1,7 @@
 """Other implementations of the architecture, each in an environment of its own: found by path, asked by a file.
 
 A request is a JSON object; the driver of a peer reads it in the peer's environment and writes its answer as an npz, for
-``python NAME_driver.py FOLDER REQUEST...`` from ``FOLDER/REQUEST.json`` to ``FOLDER/REQUEST.npz``.
+``python DRIVER_driver.py [OPTION] FOLDER REQUEST...`` from ``FOLDER/REQUEST.json`` to ``FOLDER/REQUEST.npz``.
 
 ``folder``, ``dtype``
     The checkpoint, and ``float32`` or ``bfloat16``.
@@ -59,24 +59,30 @@ class Peer:
     """One other implementation."""
 
     name: str
+    driver: str
+    """Names its environment, which lies beside this one, and the program that runs in it."""
+    package: str
+    """A package without which that environment is not the whole one."""
     limit_s: int
     """Seconds after which its answers are given up; several times what a busy machine takes."""
+    options: tuple[str, ...] = ()
+    """What the driver is told before the folder."""
 
     @property
-    def python(self) -> Path:
-        """The interpreter of the peer's environment, which lies beside this one."""
+    def environment(self) -> Path:
+        """Where the peer is installed."""
         own = Path(sys.prefix)
-        return own.with_name(f"{own.name}-{self.name}") / "bin" / "python"
+        return own.with_name(f"{own.name}-{self.driver}")
 
     @property
     def installed(self) -> bool:
         """Whether it can be asked."""
-        return self.python.exists()
+        return any(self.environment.glob(f"lib/python*/site-packages/{self.package}"))
 
     def require(self) -> None:
         """Skip the test, and say how to run it, where the peer is not installed."""
         if not self.installed:
-            pytest.skip(f"{self.name} is not installed beside {sys.prefix}: make parity-{self.name}")
+            pytest.skip(f"{self.name} is not installed beside {sys.prefix}: make parity-{self.driver}")
 
     def ask(self, requests: Mapping[str, Request], folder: Path) -> dict[str, Answer]:
         """Have one process of the peer answer requests, through files of their names."""
@@ -84,7 +90,7 @@ class Peer:
         for name, request in requests.items():
             (folder / f"{name}.json").write_text(json.dumps(asdict(request)), encoding="utf-8")
         done = subprocess.run(
-            [self.python, HERE / f"{self.name}_driver.py", folder, *requests],
+            [self.environment / "bin" / "python", HERE / f"{self.driver}_driver.py", *self.options, folder, *requests],
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
@@ -100,4 +106,11 @@ def _loaded(file: Path) -> Answer:
         return dict(arrays)
 
 
-PEERS = {peer.name: peer for peer in (Peer("mlx", limit_s=600), Peer("vllm", limit_s=600))}
+PEERS = {
+    peer.name: peer
+    for peer in (
+        Peer("mlx", driver="mlx", package="mlx_lm", limit_s=600),
+        Peer("vllm", driver="vllm", package="vllm_spark2_5_plugin", limit_s=600, options=("authors",)),
+        Peer("own-in-vllm", driver="vllm", package="vllm", limit_s=600, options=("own",)),
+    )
+}

@@ -1,4 +1,4 @@
-"""Our float32 and bf16 builds against mlx-lm's own model and the authors' plugin for vLLM, whole rows of logits each.
+"""Our float32 and bf16 builds against mlx-lm's own model and two in vLLM, the authors' and ours; whole rows of logits.
 
 What every prompt of more than two windows shows: both kinds of layer with their rotary parameters, the ring of a
 sliding layer, prompts that are computed in parts, and tokens that are computed one by one.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -42,6 +42,8 @@ SHARP = 1e-3
 NEAR_TIE = 0.05
 """Where two bf16 implementations part, the tokens that they chose lie within this (nats) in float32. Both round every
 activation to 8 bits and at different places; what that does to a log-probability is measured in the same test."""
+NEAR_TIE_IN_VLLM = 0.1
+"""The same for two that both keep the residual stream in bf16."""
 
 Record = Callable[[str, object], None]
 """pytest's ``record_property``: what was measured stands in what ``-o junit_family=xunit1 --junitxml=FILE`` writes."""
@@ -80,6 +82,8 @@ def computing(cases: dict[str, Case], tmp_path_factory: pytest.TempPathFactory) 
 
 
 FP32, BF16 = "float32", "bfloat16"
+MULTIPLIED = replace(PEERS["own-in-vllm"], name="own-multiplied", options=("own-multiplied",))
+"""Our model in vLLM without the sums that its gate computes for a token or two; asked in bf16 only."""
 
 
 def asked(case: Case, dtype: str) -> Request:
@@ -114,7 +118,7 @@ def bound(case: Case, peer: str) -> float:
     return SHARP if (case.name, peer) == ("nano", "mlx") else EQUAL
 
 
-# what is computed here is computed once for both peers
+# what is computed here is computed once for all peers
 
 
 @cache
@@ -247,6 +251,73 @@ def test_what_mlx_differs_by_on_long_texts_are_its_frequencies(
         assert difference < 2 * EQUAL  # the rest of their arithmetic rounds too
 
 
+@pytest.fixture
+def both_in_vllm(computing: dict[str, Future[Answers]]) -> tuple[Answers, Answers]:
+    """What the authors' model and ours answer."""
+    for name in ("vllm", "own-in-vllm"):
+        PEERS[name].require()
+    return computing["vllm"].result(), computing["own-in-vllm"].result()
+
+
+def test_the_authors_model_and_ours_agree_in_float32_in_vllm(
+    case: Case, both_in_vllm: tuple[Answers, Answers], record_property: Record
+) -> None:
+    authors, own = (answers[f"{case.name}-{FP32}"] for answers in both_in_vllm)
+    assert authors.keys() == own.keys()
+    for name, theirs in authors.items():
+        if name.startswith(("whole_", "steps_")):
+            record_property(name, apart(theirs, own[name]))
+            assert apart(theirs, own[name]) < EQUAL
+        else:
+            assert own[name].tolist() == theirs.tolist(), name
+
+
+def test_the_authors_model_and_ours_part_in_bf16_in_vllm_only_at_near_ties(
+    case: Case, both_in_vllm: tuple[Answers, Answers], record_property: Record
+) -> None:
+    authors, own = (answers[f"{case.name}-{BF16}"] for answers in both_in_vllm)
+    for i, prompt in enumerate(case.prompts):
+        told = tokens(authors[f"greedy_{i}"])
+        parted = parting(tokens(own[f"greedy_{i}"]), told)
+        record_property(f"prompt {i}, rows until then", apart_until(parted, authors[f"steps_{i}"], own[f"steps_{i}"]))
+        if parted is not None:
+            row = stepped(case.folder, "fp32", prompt, told, compiled=False)[parted.at]
+            gap = abs(row[parted.ours] - row[parted.theirs])
+            record_property(f"prompt {i}, parted at {parted.at} by", gap)
+            assert gap < NEAR_TIE_IN_VLLM
+
+
+@pytest.fixture(scope="module")
+def multiplied(cases: dict[str, Case], tmp_path_factory: pytest.TempPathFactory) -> Answers:
+    MULTIPLIED.require()
+    requests = {f"{name}-{BF16}": asked(case, BF16) for name, case in cases.items()}
+    return MULTIPLIED.ask(requests, tmp_path_factory.mktemp("multiplied") / MULTIPLIED.name)
+
+
+def test_what_the_two_models_in_vllm_differ_by_in_bf16_is_the_gate_of_a_token_or_two(
+    case: Case, both_in_vllm: tuple[Answers, Answers], multiplied: Answers
+) -> None:
+    authors, own, same = (answers[f"{case.name}-{BF16}"] for answers in (*both_in_vllm, multiplied))
+    for i in range(len(case.prompts)):
+        assert apart(authors[f"steps_{i}"], same[f"steps_{i}"]) == 0
+        assert authors[f"greedy_{i}"].tolist() == same[f"greedy_{i}"].tolist()
+        assert apart(authors[f"steps_{i}"][:1], own[f"steps_{i}"][:1]) == 0, "the prompts have more tokens"
+        assert apart(authors[f"steps_{i}"][:2], own[f"steps_{i}"][:2]) > 0, "the sums show"
+
+
+def test_our_model_in_vllm_is_the_twin_in_float32(
+    cases: dict[str, Case], computing: dict[str, Future[Answers]], record_property: Record
+) -> None:
+    PEERS["own-in-vllm"].require()
+    for case in cases.values():
+        config = SparkConfig.from_folder(case.folder)
+        twin, own = Twin(config, Weights(case.folder, config)), computing["own-in-vllm"].result()[f"{case.name}-{FP32}"]
+        for i, prompt in enumerate(case.read):
+            difference = apart(own[f"whole_{i}"], twin.logprobs(prompt).numpy())
+            record_property(f"{case.name}, {len(prompt)} tokens", difference)
+            assert difference < EQUAL
+
+
 class Parting(NamedTuple):
     """Where two continuations part."""
 
@@ -257,6 +328,12 @@ class Parting(NamedTuple):
 
 def parting(one: Sequence[int], other: Sequence[int]) -> Parting | None:
     return next((Parting(i, a, b) for i, (a, b) in enumerate(zip(one, other, strict=True)) if a != b), None)
+
+
+def apart_until(parted: Parting | None, one: NDArray[np.floating], other: NDArray[np.floating]) -> float:
+    """Return the largest difference of rows that follow the same tokens."""
+    end = len(one) if parted is None else parted.at + 1
+    return apart(one[:end], other[:end])
 
 
 def test_bf16_parts_only_at_near_ties(case: Case, bfloat16: Answer, record_property: Record) -> None:

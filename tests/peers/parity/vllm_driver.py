@@ -1,7 +1,8 @@
-"""Runs a Spark checkpoint in vLLM with the authors' plugin, in vLLM's environment. Knows nothing of this project.
+"""Runs a Spark checkpoint in vLLM, in vLLM's environment: by the model of the authors' plugin, or by this project's.
 
-``python vllm_driver.py FOLDER REQUEST...``; what a request asks for is said in ``peer.py`` beside this file. Logits
-are taken where the model computes them, so that whole rows are compared and not the few that vLLM reports.
+``python vllm_driver.py MODEL FOLDER REQUEST...``, with a model of ``MODELS``; ``peer.py`` beside it says what a request
+asks for. Logits are taken where the model computes them, so that whole rows are compared and not the few that vLLM
+reports. For the authors' model nothing of this project is imported.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +20,7 @@ os.environ |= {
     "VLLM_ENABLE_V1_MULTIPROCESSING": "0",
     "VLLM_CPU_KVCACHE_SPACE": "1",
     "VLLM_NO_USAGE_STATS": "1",
-    "VLLM_PLUGINS": "",  # the plugin's model is registered below, with logits taken
+    "VLLM_PLUGINS": "",  # neither plugin: both would register the architecture, and below logits are taken too
     "VLLM_CPU_OMP_THREADS_BIND": "nobind",
     "OMP_NUM_THREADS": "1",
     "HF_HUB_OFFLINE": "1",
@@ -26,7 +28,6 @@ os.environ |= {
 
 import numpy as np
 import torch
-import vllm_spark2_5_plugin
 from numpy.typing import NDArray
 from vllm import LLM, SamplingParams
 from vllm.distributed import cleanup_dist_env_and_memory
@@ -36,20 +37,65 @@ TAKEN: list[torch.Tensor] = []
 """Logits of the model's calls since they were last asked for, each (rows, V)."""
 
 
-def register() -> None:
+ARCHITECTURE = "Spark2_5ForCausalLM"
+
+
+def register_authors() -> None:
     """Make the authors' model known to vLLM, with its logits taken."""
-    vllm_spark2_5_plugin.register()
+    import vllm_spark2_5_plugin
+    from vllm.model_executor.models.utils import AutoWeightsLoader
     from vllm_spark2_5_plugin.spark2_5 import Spark2_5ForCausalLM
+
+    vllm_spark2_5_plugin.register()
 
     class Recorded(Spark2_5ForCausalLM):  # type: ignore[misc]
         """The authors' model, unchanged but for this."""
 
-        def compute_logits(self, hidden_states: torch.Tensor) -> Any:
-            logits = super().compute_logits(hidden_states)
-            TAKEN.append(logits.float().clone())
-            return logits
+        def load_weights(self, weights: Iterable[tuple[str, torch.Tensor]]) -> Any:
+            """As published but for ``skip_prefixes``, which the loader no longer takes since vLLM 0.29."""
+            tied = self.config.tie_word_embeddings
+            kept = ((name, tensor) for name, tensor in weights if not (tied and name.startswith("lm_head.")))
+            return AutoWeightsLoader(self).load_weights(kept, mapper=self.hf_to_vllm_mapper)
 
-    ModelRegistry.register_model(vllm_spark2_5_plugin.ARCHITECTURE, Recorded)
+        def compute_logits(self, hidden_states: torch.Tensor) -> Any:
+            return take(super().compute_logits(hidden_states))
+
+    ModelRegistry.register_model(ARCHITECTURE, Recorded)
+
+
+def register_own() -> None:
+    """Make this project's model known to vLLM, with its logits taken."""
+    from agent_eval.spark_backend.vllm.model import SparkForVllm
+    from agent_eval.spark_backend.vllm.registration import register
+
+    register()
+
+    class Recorded(SparkForVllm):
+        """The model, unchanged but for this."""
+
+        def compute_logits(self, hidden_states: torch.Tensor) -> Any:
+            return take(super().compute_logits(hidden_states))
+
+    ModelRegistry.register_model(ARCHITECTURE, Recorded)
+
+
+def register_own_multiplied() -> None:
+    """The same, with the scores of its gate as a matrix product for every number of tokens."""
+    os.environ["AGENT_EVAL_VLLM"] = "no-gate-sum"
+    register_own()
+
+
+MODELS: dict[str, Callable[[], None]] = {
+    "authors": register_authors,
+    "own": register_own,
+    "own-multiplied": register_own_multiplied,
+}
+
+
+def take(logits: Any) -> Any:
+    """Keep the logits that a model computed, and return them."""
+    TAKEN.append(logits.float().clone())
+    return logits
 
 
 def logprobs(logits: torch.Tensor) -> NDArray[np.float32]:
@@ -102,9 +148,9 @@ def answered(request: dict[str, Any]) -> dict[str, Any]:
     return answer
 
 
-def main(folder: str, *requests: str) -> None:
+def main(model: str, folder: str, *requests: str) -> None:
     """Answer requests."""
-    register()
+    MODELS[model]()
     for name in requests:
         at = Path(folder) / name
         answer = answered(json.loads(at.with_suffix(".json").read_text(encoding="utf-8")))

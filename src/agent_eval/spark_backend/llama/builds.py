@@ -1,19 +1,16 @@
 """The builds that llama.cpp computes: what they are, where their file is, and a folder to a running engine.
 
-A checkpoint is converted once, into the user's cache, and again when one of its files has another time or size: to read
-gigabytes for a digest would take longer than to load the build. A folder may bring the file of a
-build itself, as ``agent-eval build`` writes it.
+A checkpoint is converted once, into the user's cache (``derived.py``). A folder may bring the file of a build itself, as
+``agent-eval build`` writes it.
 """
 
 from __future__ import annotations
 
-import hashlib
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from agent_eval import environment
 from agent_eval.errors import CheckpointError, OperatorError
 from agent_eval.spark_backend.checkpoints.config import SparkConfig
 from agent_eval.spark_backend.checkpoints.folder import (
@@ -22,8 +19,8 @@ from agent_eval.spark_backend.checkpoints.folder import (
     GGUF_NAME,
     TEMPLATE_NAME,
     TOKENIZER_NAME,
-    weight_files,
 )
+from agent_eval.spark_backend.derived import derived_folder
 from agent_eval.spark_backend.description import BuildDescription, Stored, size
 from agent_eval.spark_backend.ledger import HEAD, Entry, Ledger
 from agent_eval.spark_backend.llama import library, mixture
@@ -107,12 +104,7 @@ def gguf_file(folder: Path, name: str) -> Path:
     own = folder / GGUF_NAME
     if own.is_file():
         return own
-    read = [*weight_files(folder), folder / CONFIG_NAME, folder / TOKENIZER_NAME, folder / TEMPLATE_NAME]
-    identity = hashlib.sha256(f"{REVISION}\n".encode())
-    for path in (path.resolve() for path in read if path.exists()):
-        facts = path.stat()
-        identity.update(f"{path}\0{facts.st_size}\0{facts.st_mtime_ns}\n".encode())
-    return environment.cache_folder() / "gguf" / identity.hexdigest()[:16] / f"{name}.gguf"
+    return derived_folder(folder, "gguf", REVISION) / f"{name}.gguf"
 
 
 def make_gguf(folder: Path, name: str, *, threads: int, tell: Callable[[str], None] | None = None) -> Path:

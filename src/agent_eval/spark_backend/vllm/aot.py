@@ -6,6 +6,9 @@ There is nothing to finalise in a plain function, so the missing method does not
 
 It acts only where it is needed: a function that has the method is left alone, and so is a vLLM that does not ask for
 it. It says in the log when it acts.
+
+What is loaded was compiled for the instructions of one processor, which neither vLLM nor torch looks at when they load.
+A folder that several machines share would hand one what another cannot run, so the processor becomes part of the key.
 """
 
 from __future__ import annotations
@@ -14,11 +17,20 @@ import functools
 import inspect
 import logging
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 
+from agent_eval.spark_backend.probe import probe_machine
+from agent_eval.types import MachineProbe
+
+if TYPE_CHECKING:
+    from vllm.config import VllmConfig
+
 METHOD = "finalize_loading"
+
+KEY = "agent_eval_processor"
+"""In ``additional_config``, which is part of the key that vLLM keeps compiled graphs under."""
 
 logger = logging.getLogger(__name__)
 
@@ -40,7 +52,8 @@ def install() -> bool:
 def uninstall() -> None:
     """Put back what torch had."""
     if installed():
-        torch.compiler.load_compiled_function = inspect.unwrap(torch.compiler.load_compiled_function)
+        wrapper: Any = torch.compiler.load_compiled_function
+        torch.compiler.load_compiled_function = wrapper.__wrapped__
 
 
 def installed() -> bool:
@@ -78,6 +91,18 @@ def complete(loaded: Any) -> bool:
     return True
 
 
+def keep_apart(vllm_config: VllmConfig, machine: MachineProbe | None = None) -> None:
+    """Have what is compiled on one processor not be loaded on another.
+
+    Args:
+        vllm_config: Of the model that is being made.
+        machine: Where it is compiled; this machine by default.
+    """
+    if isinstance(vllm_config.additional_config, dict):
+        here = machine or probe_machine()
+        vllm_config.additional_config[KEY] = " ".join((here.arch, here.cpu_model, *here.cpu_flags))
+
+
 def _on_cpu() -> bool:
     from vllm.platforms import current_platform
 
@@ -94,7 +119,9 @@ def _completing(load: Callable[..., Any]) -> Callable[..., Any]:
     def load_compiled_function(*arguments: Any, **named: Any) -> Any:
         loaded = load(*arguments, **named)
         if complete(loaded):
-            logger.info("a compiled function was loaded that lacks %s, which vLLM calls: an empty one was added", METHOD)
+            logger.info(
+                "a compiled function was loaded that lacks %s, which vLLM calls: an empty one was added", METHOD
+            )
         return loaded
 
     return load_compiled_function

@@ -8,9 +8,13 @@ computed by itself and is pinned, and no others (docs/design/0009-vllm-in-proces
 from __future__ import annotations
 
 import contextlib
+import gc
 import itertools
+import logging
 import random
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import perf_counter
@@ -26,6 +30,7 @@ from agent_eval.spark_backend.kernels.library import Library
 from agent_eval.spark_backend.refusals import check_room, check_sampling, check_tokens
 from agent_eval.spark_backend.vllm.room import BATCH_TOKENS, BLOCK_TOKENS, vllm_room
 from agent_eval.spark_backend.vllm.switches import Switches
+from agent_eval.spark_backend.vllm.tokenizer import for_grammars
 from agent_eval.types import FinishReason, Sampling, Timing, TokenGeneration
 
 Dtype = Literal["bfloat16", "float32"]
@@ -43,6 +48,8 @@ class VllmEngine:
         overrides: What vLLM is to read otherwise in the folder's configuration.
         switches: How vLLM is used.
         kernels: The compiled library, where layers use it.
+        constrained: Whether samplings may come with a grammar; vLLM is given a tokenizer then.
+        text: Folder with the tokenizer, if not the checkpoint's own.
 
     Raises:
         CheckpointError: the folder cannot be loaded.
@@ -60,16 +67,23 @@ class VllmEngine:
         overrides: Mapping[str, Any] | None = None,
         switches: Switches | None = None,
         kernels: Library | None = None,
+        constrained: bool = False,
+        text: Path | None = None,
     ) -> None:
         config = SparkConfig.from_folder(folder)
         self.context = min(context, config.max_position_embeddings)
         """Most tokens of prompt and generation together."""
         self.vocabulary = config.vocab_size
         self.in_flight = in_flight
+        self.dtype = getattr(torch, dtype)
+        """Of activations."""
         self._threads, self._kernels = threads, kernels
+        self._constrained = constrained
         self._prepare()
         room = vllm_room(config, self.context, sequences=in_flight, value_bytes=2 if dtype == "bfloat16" else 4)
-        with environment.lent_to_vllm(), _process_kept():
+        without: Mapping[str, Any] = {"skip_tokenizer_init": True}
+        grammars = for_grammars(text or folder, config.eos_token_ids[0]) if constrained else nullcontext(without)
+        with grammars as reading, environment.lent_to_vllm(), _process_kept():
             self._engine = _load(
                 folder,
                 switches or Switches(),
@@ -79,8 +93,11 @@ class VllmEngine:
                     "max_num_seqs": in_flight,
                     "kv_cache_memory_bytes": room.bytes,
                     "hf_overrides": dict(overrides or {}),
+                    **reading,
                 },
             )
+        # When one engine goes, vLLM would take down the process groups that all engines of the process share.
+        self._engine.engine_core._finalizer.detach()
         self._core = self._engine.engine_core.engine_core
         self._pool = self._core.scheduler.kv_cache_manager.block_pool
         self._tickets = itertools.count()
@@ -89,13 +106,26 @@ class VllmEngine:
         self._pinned: list[Any] = []  # blocks of the prefix, once it was computed
         self._prefix_due = False
         self._most_pinned = room.prefix_tokens
+        if constrained:
+            with environment.lent_to_vllm(), _process_kept():
+                self._load_grammars()
 
     @property
     def model(self) -> torch.nn.Module:
-        """vLLM's module of the model, for what looks at its layers."""
+        """The module of the model in vLLM, for what looks at its layers."""
         runner = self._core.model_executor.driver_worker.worker.model_runner
         found: torch.nn.Module = runner.get_model()
         return found
+
+    def _load_grammars(self) -> None:
+        """Write one token under a grammar: vLLM reads its tokenizer at the first, which belongs to no generation."""
+        try:
+            self.generate([0], frozenset(), Sampling(max_tokens=1, grammar="start: /(?s:.*)/"))
+        except EngineFault as fault:
+            raise OperatorError(
+                f"vLLM cannot hold replies to a grammar: {fault.message}", hint="run without the constraint"
+            ) from fault
+        self.begin()
 
     # ------------------------------------------------------------------------------------------------------------------
     # one generation at a time
@@ -145,9 +175,9 @@ class VllmEngine:
         began = perf_counter()
         check_tokens(prompt, self.vocabulary)
         check_room(len(prompt), self.context)
-        check_sampling(sampling)
+        check_sampling(sampling, constrained=self._constrained)
         computed = 0
-        if self._prefix_due and tuple(prompt[: len(self._prefix)]) == self._prefix:
+        if self._prefix_due and not self._running and tuple(prompt[: len(self._prefix)]) == self._prefix:
             computed = self._compute_prefix()
         room = min(sampling.max_tokens, self.context - len(prompt))
         return self._add(prompt, stop, sampling, room, began, computed)
@@ -169,6 +199,12 @@ class VllmEngine:
                 hint="run the same build with --engine torch to tell engine from model",
             ) from error
         now, done = perf_counter(), {}
+        if any(output.finished and output.outputs[0].finish_reason == "error" for output in outputs):
+            self._withdraw_all()
+            raise EngineFault(
+                "vLLM ended a generation by an error of its own, expected a stop token or its length",
+                hint="VLLM_LOGGING_LEVEL=INFO has vLLM say what went wrong",
+            )
         for output in outputs:
             ticket = int(output.request_id)
             running = self._running[ticket]
@@ -184,7 +220,7 @@ class VllmEngine:
         self, prompt: Sequence[int], stop: frozenset[int], sampling: Sampling, room: int, began: float, computed: int
     ) -> int:
         from vllm import SamplingParams
-        from vllm.sampling_params import RequestOutputKind
+        from vllm.sampling_params import RequestOutputKind, StructuredOutputsParams
 
         ticket = next(self._tickets)
         asked = SamplingParams(
@@ -196,8 +232,12 @@ class VllmEngine:
             ignore_eos=True,  # what ends a turn is said by ``stop`` alone
             detokenize=False,
             output_kind=RequestOutputKind.DELTA,
+            structured_outputs=StructuredOutputsParams(grammar=sampling.grammar) if sampling.grammar else None,
         )
-        self._engine.add_request(str(ticket), {"prompt_token_ids": list(prompt)}, asked)
+        try:
+            self._engine.add_request(str(ticket), {"prompt_token_ids": list(prompt)}, asked)
+        except Exception as error:
+            raise EngineFault(f"vLLM refuses the generation: {error}", hint="a grammar must be llguidance's") from error
         self._running[ticket] = _Running(len(prompt), stop, began, computed)
         return ticket
 
@@ -267,21 +307,31 @@ class _Running:
         return TokenGeneration(tuple(ids), self.finish, timing)
 
 
-def _load(folder: Path, switches: Switches, arguments: Mapping[str, Any]) -> Any:
+def import_vllm() -> Any:
+    """Import vLLM, whose variables must be lent meanwhile, and return the module.
+
+    Raises:
+        OperatorError: it cannot be imported.
+    """
     try:
-        from vllm import EngineArgs, LLMEngine
+        import vllm
     except Exception as error:  # whatever is wrong with it, the person must mend it
         raise OperatorError(
             f"vLLM cannot be imported: {type(error).__name__}: {error}",
             hint="`make vllm` makes an environment in which it starts; `agent-eval doctor` says what is missing",
         ) from error
+    return vllm
+
+
+def _load(folder: Path, switches: Switches, arguments: Mapping[str, Any]) -> Any:
+    vllm = import_vllm()
     try:
-        return LLMEngine.from_engine_args(
-            EngineArgs(
+        return vllm.LLMEngine.from_engine_args(
+            vllm.EngineArgs(
                 model=str(folder),
-                skip_tokenizer_init=True,
                 generation_config="vllm",
                 load_format="safetensors",
+                use_tqdm_on_load=False,
                 trust_remote_code=False,
                 enforce_eager=not switches.compile,
                 enable_prefix_caching=True,
@@ -308,13 +358,24 @@ class _RandomStates(NamedTuple):
 
 @contextlib.contextmanager
 def _process_kept() -> Iterator[None]:
-    """Keep what belongs to the whole process: vLLM seeds every generator and takes ``set_num_threads`` away."""
+    """Keep what belongs to the whole process.
+
+    vLLM seeds every generator, takes ``set_num_threads`` away, and has the garbage collector leave alone all that there
+    is. What Python and torch warn of meanwhile concerns the authors of vLLM and is not shown.
+    """
     set_threads = torch.set_num_threads
-    states = _RandomStates(random.getstate(), np.random.get_state(), torch.get_rng_state())  # noqa: NPY002
+    log = logging.getLogger("torch")
+    level = log.level
+    states = _RandomStates(random.getstate(), np.random.get_state(), torch.get_rng_state())
+    log.setLevel(logging.ERROR)
     try:
-        yield
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
     finally:
+        gc.unfreeze()
+        log.setLevel(level)
         torch.set_num_threads = set_threads
         random.setstate(states.python)  # type: ignore[arg-type]  # as getstate gave it
-        np.random.set_state(states.numpy)  # noqa: NPY002  the generator that vLLM seeds
+        np.random.set_state(states.numpy)  # the generator that vLLM seeds
         torch.set_rng_state(states.torch)

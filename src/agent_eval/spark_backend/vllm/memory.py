@@ -11,6 +11,7 @@ import ctypes
 from typing import NamedTuple
 
 from agent_eval.spark_backend.meter import memory_of, release_memory
+from agent_eval.spark_backend.vllm.switches import Switches
 
 TCMALLOC_RELEASE = "MallocExtension_ReleaseFreeMemory"
 """In gperftools/malloc_extension_c.h; takes nothing and returns nothing."""
@@ -24,6 +25,11 @@ class Released(NamedTuple):
     after: int | None
     tcmalloc: bool
     """Whether tcmalloc was asked too."""
+
+
+def after_loading(switches: Switches) -> Released | None:
+    """Give back what loading freed, where the switch says so; None where it does not."""
+    return release() if switches.release_memory else None
 
 
 def release(process: ctypes.CDLL | None = None) -> Released:

@@ -33,6 +33,7 @@ from vllm.model_executor.models.utils import (
 )
 from vllm.sequence import IntermediateTensors
 
+from agent_eval.spark_backend.vllm.aot import keep_apart
 from agent_eval.spark_backend.vllm.config import SLIDING, SparkVllmConfig
 from agent_eval.spark_backend.vllm.gate import few_tokens, head_gate
 
@@ -157,7 +158,7 @@ class SparkLayer(nn.Module):
         return self.mlp(x), residual
 
 
-@support_torch_compile(  # type: ignore[untyped-decorator]
+@support_torch_compile(
     dynamic_arg_dims={"input_ids": 0, "positions": -1, "intermediate_tensors": 0, "inputs_embeds": 0}
 )
 class SparkDecoder(nn.Module):
@@ -226,6 +227,7 @@ class SparkForVllm(nn.Module, SupportsPP):  # type: ignore[misc]
 
     def __init__(self, *, vllm_config: VllmConfig, prefix: str = "") -> None:
         super().__init__()
+        keep_apart(vllm_config)
         self.config: SparkVllmConfig = vllm_config.model_config.hf_config
         self.quant_config = vllm_config.quant_config
         self.model = SparkDecoder(vllm_config=vllm_config, prefix=maybe_prefix(prefix, "model"))
@@ -244,7 +246,7 @@ class SparkForVllm(nn.Module, SupportsPP):  # type: ignore[misc]
 
     def embed_input_ids(self, input_ids: Tensor) -> Tensor:
         """Map ids (T) to (T, H)."""
-        return self.model.embed_input_ids(input_ids)  # type: ignore[no-any-return]
+        return self.model.embed_input_ids(input_ids)
 
     def forward(
         self,
@@ -254,7 +256,7 @@ class SparkForVllm(nn.Module, SupportsPP):  # type: ignore[misc]
         inputs_embeds: Tensor | None = None,
     ) -> Tensor | IntermediateTensors:
         """Map ids (T) at positions (T) to what the head reads: (T, H)."""
-        return self.model(input_ids, positions, intermediate_tensors, inputs_embeds)  # type: ignore[no-any-return]
+        return self.model(input_ids, positions, intermediate_tensors, inputs_embeds)
 
     def compute_logits(self, hidden_states: Tensor) -> Tensor | None:
         """Map (R, H) to (R, V)."""
@@ -278,14 +280,19 @@ def split_fused(weights: Iterable[tuple[str, Tensor]], rows: list[int]) -> Itera
     """Yield tensors with queries, keys and values apart.
 
     Args:
-        weights: Names and tensors of a checkpoint; one of the fused projection has all three one above the other.
-        rows: How many rows queries, keys and values have.
+        weights: Names and tensors of a checkpoint; one of the fused projection has all three one above the other, or
+            side by side in the formats that have rows along the second dimension.
+        rows: How many rows queries, keys and values have; in tensors that pack several into a word, as many words.
     """
     for name, tensor in weights:
         if FUSED not in name:
             yield name, tensor
             continue
-        for part, cut in zip("qkv", tensor.split(rows), strict=True):
+        if name.endswith(".g_idx"):
+            continue  # of columns, not of rows, and vLLM drops it from others
+        axis = 1 if name.endswith((".qweight", ".qzeros", ".scales")) else 0
+        cuts = [part * tensor.shape[axis] // sum(rows) for part in rows]
+        for part, cut in zip("qkv", torch.split(tensor, cuts, dim=axis), strict=True):
             yield name.replace(FUSED, f".self_attn.{part}_proj."), cut
 
 
@@ -301,4 +308,4 @@ def served_length(vllm_config: VllmConfig) -> int:
     The published models name 1,048,576, for which the two tables of the 1.7B model take 640 MiB in bfloat16.
     """
     model: Any = vllm_config.model_config
-    return min(model.hf_config.max_position_embeddings, model.max_model_len)
+    return int(min(model.hf_config.max_position_embeddings, model.max_model_len))

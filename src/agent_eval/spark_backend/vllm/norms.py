@@ -23,8 +23,8 @@ PROVIDER = "agent_eval_cpu"
 OPERATORS = ("rms_norm", "fused_add_rms_norm")
 """vLLM's names, the same in its registry and in its library."""
 
-VECTOR = 16
-"""Numbers that the compiled norms take at a time, on the widest processor. They refuse a row that does not divide."""
+VECTOR = 8
+"""Numbers that the compiled norms take at a time. They refuse a row that this does not divide."""
 
 
 def engine_arguments(switches: Switches) -> dict[str, Any]:
@@ -50,12 +50,19 @@ def register() -> None:
     ir.ops.fused_add_rms_norm.register_impl(PROVIDER, supports_args=can_add, supported=supported, inplace=True)(add)
 
 
-def can_norm(x: Tensor, weight: Tensor | None, epsilon: float, variance_size: int | None = None) -> bool:
+# vLLM compares the arguments with its own implementation's, name by name: each function below has all of them.
+
+
+def can_norm(
+    x: Tensor,
+    weight: Tensor | None,
+    epsilon: float,  # noqa: ARG001  vLLM's arguments
+    variance_size: int | None = None,
+) -> bool:
     """Return whether the compiled norm takes these arguments."""
     return (
         variance_size is None
-        and weight is not None
-        and weight.dtype == x.dtype
+        and (weight is None or weight.dtype == x.dtype)
         and x.is_contiguous()
         and x.shape[-1] % VECTOR == 0
     )
@@ -65,12 +72,15 @@ def can_add(
     x: Tensor, x_residual: Tensor, weight: Tensor | None, epsilon: float, variance_size: int | None = None
 ) -> bool:
     """Return whether the compiled norm of a sum takes these arguments."""
-    return (
-        can_norm(x, weight, epsilon, variance_size) and x_residual.dtype == x.dtype and x_residual.is_contiguous()
-    )
+    return can_norm(x, weight, epsilon, variance_size) and x_residual.dtype == x.dtype and x_residual.is_contiguous()
 
 
-def norm(x: Tensor, weight: Tensor | None, epsilon: float, variance_size: int | None = None) -> Tensor:
+def norm(
+    x: Tensor,
+    weight: Tensor | None,
+    epsilon: float,
+    variance_size: int | None = None,  # noqa: ARG001  None, as asked above
+) -> Tensor:
     """Norm rows: (..., H) to the same."""
     out = torch.empty_like(x)
     torch.ops._C.rms_norm(out, x, weight, epsilon)
@@ -78,7 +88,11 @@ def norm(x: Tensor, weight: Tensor | None, epsilon: float, variance_size: int | 
 
 
 def add(
-    x: Tensor, x_residual: Tensor, weight: Tensor | None, epsilon: float, variance_size: int | None = None
+    x: Tensor,
+    x_residual: Tensor,
+    weight: Tensor | None,
+    epsilon: float,
+    variance_size: int | None = None,  # noqa: ARG001  None, as asked above
 ) -> tuple[Tensor, Tensor]:
     """Add to the residual stream and norm the sum, each in its own place: (..., H) twice to the same."""
     torch.ops._C.fused_add_rms_norm(x, x_residual, weight, epsilon)

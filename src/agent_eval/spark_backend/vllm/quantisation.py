@@ -20,6 +20,7 @@ from vllm.transformers_utils.config import get_safetensors_params_metadata
 
 from agent_eval.errors import CheckpointError, OperatorError
 from agent_eval.spark_backend.kernels import library
+from agent_eval.spark_backend.kernels.linear import TILES_FROM
 from agent_eval.spark_backend.quant.formats import Format
 from agent_eval.spark_backend.quant.formats.folder import READERS
 from agent_eval.spark_backend.quant.formats.format import field
@@ -34,8 +35,17 @@ OWN = "agent_eval_int4"
 """``quant_method`` of GPTQ and AWQ folders that are served by this file; the folder's own word is its field
 ``folder_method``."""
 
-THRESHOLDS = {"blocks": 32, "tinygemm": PACKED_ROWS + 1}
-"""From so many rows on weights are widened, by layout."""
+WIDENED_FROM = {"blocks": 512, "tinygemm": PACKED_ROWS + 1}
+"""From so many rows on weights are widened, by layout, where no section says it.
+
+``benchmarks/vllm_linear.py``, one thread of Zen 5: the blocked product is 2 to 15 times as fast up to 32 rows, there
+is no difference at 256, and widening takes a tenth less time at 512 and a fifth less at 2,048. Beyond ``PACKED_ROWS``
+the layer of the other layout widens by itself, to float32, which takes 2 to 4 times as long.
+"""
+
+WIDENED_FROM_WITH_TILES = {"blocks": TILES_FROM, "tinygemm": 2}
+"""The same where the processor has the tiles of AMX. Not measured. There torch's packed kernel has been seen to leave
+them configured when it multiplies several rows, upon which vLLM's attention dies of an illegal instruction."""
 
 PARTS = {"qkv_proj": ("q_proj", "k_proj", "v_proj"), "gate_up_proj": ("gate_proj", "up_proj")}
 """From a module of the model to the matrices that lie in it one above the other."""
@@ -178,7 +188,8 @@ def form_of(section: Mapping[str, Any], folder_method: str, default_activation: 
 
 def default_threshold(layout: Layout) -> int:
     """Return from how many rows on weights are widened where no section says it."""
-    return THRESHOLDS[layout]
+    tiles = library.load().isa == "amx" if layout == "blocks" else bool(torch.cpu._is_amx_tile_supported())
+    return (WIDENED_FROM_WITH_TILES if tiles else WIDENED_FROM)[layout]
 
 
 def is_quantised(prefix: str, quantised: frozenset[str]) -> bool:

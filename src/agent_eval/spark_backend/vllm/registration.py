@@ -1,7 +1,7 @@
 """What vLLM calls when it starts: makes Spark known to it. An entry point of ``vllm.general_plugins``.
 
 vLLM may call it in every process and more than once; a second call changes nothing. Nothing of vLLM is changed but
-through its registries.
+through its registries, and what torch loads for it by ``aot.py``.
 """
 
 from __future__ import annotations
@@ -30,3 +30,14 @@ def register() -> None:
     _CONFIG_REGISTRY[MODEL_TYPE] = SparkVllmConfig
     AutoConfig.register(MODEL_TYPE, SparkVllmConfig, exist_ok=True)
     ModelRegistry.register_model(ARCHITECTURE, MODEL)
+    _adapt_to_cpu()
+
+
+def _adapt_to_cpu() -> None:
+    """Make what vLLM lacks on a CPU known to it, as the switches of the environment say."""
+    from agent_eval.spark_backend.vllm import aot, norms
+    from agent_eval.spark_backend.vllm.switches import Switches
+
+    norms.register()
+    if Switches.from_environment().aot_shim:
+        aot.install()

@@ -24,7 +24,8 @@ def serving(model: nn.Module) -> tuple[str, ...]:
     phrases = [kernel if count == total else f"{count} of {total} layers: {kernel}" for kernel, count in counts.items()]
     tables = [layer for layer in model.modules() if isinstance(layer, VocabParallelEmbedding)]
     head = getattr(model, "lm_head", None)
-    phrases += [f"head: {kernel_of(layer)}" for layer in tables if layer is head]
+    if isinstance(head, nn.Module):
+        phrases.append(f"head: {kernel_of(head)}")
     phrases += [f"embedding: {_table(layer)}" for layer in tables if layer is not head]
     return tuple(phrases)
 
