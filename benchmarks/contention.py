@@ -57,8 +57,9 @@ def main() -> None:
         f"torch, {cores} threads that spin": (cores, {**OFF, "OMP_WAIT_POLICY": "ACTIVE"}),
         "torch, 1 thread": (1, OFF),
     }
+    measured = ArmBuild(options.build, folder, "torch")
     arms = {
-        name: ProcessArm(ArmBuild(options.build, folder, "torch"), threads=threads, context=options.tokens + 64, variables=variables)
+        name: ProcessArm(measured, threads=threads, context=options.tokens + 64, variables=variables)
         for name, (threads, variables) in ways.items()
     }
     probe = probe_machine()

@@ -85,7 +85,7 @@ def test_every_target_of_make_that_a_page_names_is_in_the_makefile(page: Path) -
 def commands_in(text: str) -> list[list[str]]:
     """Return the words after ``agent-eval`` of every command that a text shows; the first of alternatives is taken."""
     spans = re.findall(r"`(agent-eval [^`]+)`", text)
-    lines = re.findall(r"^(?:\$ )?(?:\S+=\S+ )?(?:\.venv/bin/)?(agent-eval [^\n`]*)$", text, re.MULTILINE)
+    lines = re.findall(r"^(?:\$ )?(?:\S+=\S+ )?(?:\.venv(?:-vllm)?/bin/)?(agent-eval [^\n`]*)$", text, re.MULTILINE)
     found = []
     for command in spans + lines:
         words = shlex.split(command.replace("\n", " ").replace("\\|", "|"), comments=True)[1:]

@@ -128,9 +128,7 @@ def test_an_episode_depends_on_nothing_before_it(make: Callable[[], Engine], pre
     assert episode(used, 20) == episode(fresh, 20)
 
 
-def test_what_a_prompt_shares_with_the_one_before_is_not_computed_again(
-    name: str, make: Callable[[], Engine]
-) -> None:
+def test_what_a_prompt_shares_with_the_one_before_is_not_computed_again(name: str, make: Callable[[], Engine]) -> None:
     engine = make()
     engine.generate(prompt_of(50), NEVER, Sampling(max_tokens=1))
     timing = engine.generate([*prompt_of(50), 1, 2, 3], NEVER, Sampling(max_tokens=1)).timing

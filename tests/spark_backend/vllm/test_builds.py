@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -100,6 +101,8 @@ class TestLoaded:
         assert "head: " in words
         assert ("vLLM's bfloat16 linear" in words) == (name == "bf16")
         loaded.head()
+        table: Any = loaded.engine.model
+        assert hasattr(table.model.embed_tokens, "cpu_linear") == (name == "bf16"), "packed only where it is the head"
 
     def test_a_folder_is_written_once_and_left_alone_by_the_next_command(self, folder: Path) -> None:
         first = builds.prepare(folder, "w4a8", threads=1)

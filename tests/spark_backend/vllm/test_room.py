@@ -18,9 +18,7 @@ SPARK = SHAPES["1.7b"]
 def test_the_published_model_takes_half_of_what_a_layout_without_windows_takes() -> None:
     room = vllm_room(SPARK, 16_384, sequences=1, value_bytes=2)
     long, window, prefix = 16_384 // 32, (511 + BATCH_TOKENS + 31) // 32 + 1, PREFIX_TOKENS // 32
-    blocks = (long + SPARE_BLOCKS) + 3 * (
-        window + prefix + SPARE_BLOCKS
-    )  # 7 full layers, 3 x 7 sliding
+    blocks = (long + SPARE_BLOCKS) + 3 * (window + prefix + SPARE_BLOCKS)  # 7 full layers, 3 x 7 sliding
     assert room.bytes == blocks * 7 * 32 * 2048
     assert room.bytes < 0.6 * kv_budget(SPARK, 16_384).flat
 

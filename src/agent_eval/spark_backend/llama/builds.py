@@ -1,7 +1,7 @@
 """The builds that llama.cpp computes: what they are, where their file is, and a folder to a running engine.
 
-A checkpoint is converted once, into the user's cache (``derived.py``). A folder may bring the file of a build itself, as
-``agent-eval build`` writes it.
+A checkpoint is converted once, into the user's cache (``derived.py``). A folder may bring the file of a build itself,
+as ``agent-eval build`` writes it.
 """
 
 from __future__ import annotations

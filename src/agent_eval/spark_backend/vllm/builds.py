@@ -21,7 +21,7 @@ from agent_eval.spark_backend.checkpoints.config import SparkConfig
 from agent_eval.spark_backend.checkpoints.folder import CONFIG_NAME, read_json, weight_files
 from agent_eval.spark_backend.derived import derived_folder
 from agent_eval.spark_backend.description import BuildDescription
-from agent_eval.spark_backend.ledger import Entry, Ledger, ledger
+from agent_eval.spark_backend.ledger import HEAD, Entry, Ledger, ledger
 from agent_eval.spark_backend.quant.name import BuildName, DenseName, parse_build
 from agent_eval.spark_backend.vllm.room import vllm_room
 from agent_eval.spark_backend.vllm.switches import Switches
@@ -154,10 +154,13 @@ def vllm_ledger(folder: Path, name: str, context: int, *, in_flight: int) -> Led
         * context
         * _value_bytes(name)
     )
+    described = describe_vllm(folder, name)
     own = {"keys and values": room, "rotary tables": rotary}
+    if config.tie_word_embeddings and not described.quantised:  # vLLM packs the table for the head's product
+        own[HEAD] = config.vocab_size * config.hidden_size * _value_bytes(name)
     entries = tuple(
         Entry(entry.part, own.get(entry.part, entry.anonymous + entry.mapped), 0, entry.read_per_token)
-        for entry in ledger(config, describe_vllm(folder, name), context).entries
+        for entry in ledger(config, described, context).entries
     )
     return Ledger(name, context, entries)
 

@@ -28,12 +28,15 @@ from agent_eval.errors import CheckpointError, EngineFault, OperatorError
 from agent_eval.spark_backend.checkpoints.config import SparkConfig
 from agent_eval.spark_backend.kernels.library import Library
 from agent_eval.spark_backend.refusals import check_room, check_sampling, check_tokens
+from agent_eval.spark_backend.vllm import gate, memory, norms
 from agent_eval.spark_backend.vllm.room import BATCH_TOKENS, BLOCK_TOKENS, vllm_room
 from agent_eval.spark_backend.vllm.switches import Switches
 from agent_eval.spark_backend.vllm.tokenizer import for_grammars
 from agent_eval.types import FinishReason, Sampling, Timing, TokenGeneration
 
 Dtype = Literal["bfloat16", "float32"]
+
+USUAL = Switches()
 
 
 class VllmEngine:
@@ -65,7 +68,7 @@ class VllmEngine:
         context: int,
         in_flight: int = 1,
         overrides: Mapping[str, Any] | None = None,
-        switches: Switches | None = None,
+        switches: Switches = USUAL,
         kernels: Library | None = None,
         constrained: bool = False,
         text: Path | None = None,
@@ -86,16 +89,19 @@ class VllmEngine:
         with grammars as reading, environment.lent_to_vllm(), _process_kept():
             self._engine = _load(
                 folder,
-                switches or Switches(),
+                switches,
                 {
                     "dtype": dtype,
                     "max_model_len": self.context,
                     "max_num_seqs": in_flight,
                     "kv_cache_memory_bytes": room.bytes,
                     "hf_overrides": dict(overrides or {}),
+                    **gate.engine_arguments(switches),
+                    **norms.engine_arguments(switches),
                     **reading,
                 },
             )
+            memory.after_loading(switches)
         # When one engine goes, vLLM would take down the process groups that all engines of the process share.
         self._engine.engine_core._finalizer.detach()
         self._core = self._engine.engine_core.engine_core
