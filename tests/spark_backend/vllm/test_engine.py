@@ -67,6 +67,14 @@ def test_loading_and_running_leave_the_process_as_it_was(folder: Path) -> None:
     assert torch.set_num_threads is set_threads
 
 
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="only Linux tells the children of a process")
+def test_everything_is_computed_in_this_process(engine: VllmEngine) -> None:
+    engine.generate(prompt_of(10), NEVER, Sampling(max_tokens=2))
+    children = "".join(file.read_text() for file in Path("/proc/self/task").glob("*/children"))
+    assert children.split() == []
+    engine.begin()
+
+
 def test_an_engine_that_goes_leaves_the_others_and_its_memory(folder: Path, engine: VllmEngine) -> None:
     prompt, sampling = prompt_of(40), Sampling(max_tokens=5)
     wanted = engine.generate(prompt, NEVER, sampling).ids

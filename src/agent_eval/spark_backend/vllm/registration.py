@@ -11,9 +11,6 @@ from agent_eval.spark_backend.vllm.config import ARCHITECTURE, MODEL_TYPE
 ENTRY_POINT = "agent_eval"
 """Name of the entry point, as ``VLLM_PLUGINS`` takes it."""
 
-MODEL = "agent_eval.spark_backend.vllm.model:SparkForVllm"
-"""By name: vLLM imports it where it is needed."""
-
 
 def register() -> None:
     """Make the model, its configuration and the methods for weights of few bits known to vLLM."""
@@ -24,12 +21,13 @@ def register() -> None:
 
     from agent_eval.spark_backend.vllm import quantisation
     from agent_eval.spark_backend.vllm.config import SparkVllmConfig
+    from agent_eval.spark_backend.vllm.model import SparkForVllm
 
     for method in (quantisation.CpuInt4Config, quantisation.OwnConfig):
         register_quantization_config(method.method)(method)
     _CONFIG_REGISTRY[MODEL_TYPE] = SparkVllmConfig
     AutoConfig.register(MODEL_TYPE, SparkVllmConfig, exist_ok=True)
-    ModelRegistry.register_model(ARCHITECTURE, MODEL)
+    ModelRegistry.register_model(ARCHITECTURE, SparkForVllm)  # by name, vLLM would import it in a child to look at it
     _adapt_to_cpu()
 
 
