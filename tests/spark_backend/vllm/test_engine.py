@@ -18,6 +18,7 @@ import pytest
 pytest.importorskip("vllm")
 import numpy as np
 import torch
+from safetensors.torch import load_file, save_file
 
 from agent_eval import environment
 from agent_eval.errors import CheckpointError, EngineFault
@@ -210,6 +211,19 @@ def test_code_that_a_checkpoint_names_is_never_run(folder: Path, tmp_path: Path)
     engine = VllmEngine(copy, dtype="bfloat16", threads=1, context=64)
     assert len(engine.generate([1, 2, 3], NEVER, Sampling(max_tokens=2)).ids) == 2
     assert not trace.exists()
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_logits_that_are_no_numbers_are_a_fault_and_no_reply(folder: Path, tmp_path: Path, value: float) -> None:
+    copy = spoilt(folder, tmp_path, lambda _: None)
+    weights = load_file(copy / "model.safetensors")
+    weights["model.norm.weight"][3] = value
+    save_file(weights, copy / "model.safetensors")
+    engine = VllmEngine(copy, dtype="bfloat16", threads=1, context=64)
+    for _ in range(2):  # and again: the engine goes on after it
+        engine.begin()
+        with pytest.raises(EngineFault, match="not finite"):
+            engine.generate([1, 2, 3], NEVER, Sampling(max_tokens=2))
 
 
 def test_a_folder_that_vllm_cannot_load_is_an_error_with_a_hint(folder: Path, tmp_path: Path) -> None:

@@ -198,6 +198,9 @@ class VllmEngine:
         try:
             with torch.inference_mode():
                 outputs = self._engine.step()
+        except EngineFault:
+            self._withdraw_all()
+            raise
         except Exception as error:
             self._withdraw_all()
             raise EngineFault(
@@ -345,6 +348,7 @@ def _load(folder: Path, switches: Switches, arguments: Mapping[str, Any]) -> Any
                 block_size=BLOCK_TOKENS,
                 max_num_batched_tokens=BATCH_TOKENS,
                 disable_log_stats=True,
+                logits_processors=["agent_eval.spark_backend.vllm.finite:FiniteLogits"],
                 seed=0,
                 **arguments,
             )
