@@ -35,6 +35,8 @@ class EngineChoice:
     """Most generations at a time; more than one with vLLM only."""
     constrained: bool = False
     """Whether replies may be held to a grammar; with vLLM only."""
+    text: Path | None = None
+    """Folder with the tokenizer that grammars are for, if not the checkpoint's own."""
 
 
 TORCH = EngineChoice()
@@ -227,6 +229,7 @@ class VllmBuilds:
             context=context,
             in_flight=choice.in_flight,
             constrained=choice.constrained,
+            text=choice.text,
         )
         compiled = compiled_kernels() is not None
         return OpenedBuild(loaded.engine, loaded.description, loaded.ledger, compiled=compiled, head=loaded.head)

@@ -98,7 +98,7 @@ class SparkModel:
         template = ChatTemplate.from_folder(text or folder, special_tokens(config, tokenizer))
         stop = stop_tokens(config, tokenizer)
         require_fit(config, tokenizer, template, stop)
-        opened = family_of(build, choice).open(folder, build, threads=threads, context=context)
+        opened = family_of(build, replace(choice, text=text)).open(folder, build, threads=threads, context=context)
         told = opened.description
         trap_s = seconds_of(opened.head) if told.head_trap and opened.head is not None else None
         return cls(

@@ -166,7 +166,14 @@ def vllm_ledger(folder: Path, name: str, context: int, *, in_flight: int) -> Led
 
 
 def load(
-    folder: Path, name: str, *, threads: int, context: int, in_flight: int = 1, constrained: bool = False
+    folder: Path,
+    name: str,
+    *,
+    threads: int,
+    context: int,
+    in_flight: int = 1,
+    constrained: bool = False,
+    text: Path | None = None,
 ) -> VllmBuild:
     """Load a build.
 
@@ -177,6 +184,7 @@ def load(
         context: Most tokens of prompt and generation together.
         in_flight: Most generations at a time.
         constrained: Whether samplings may come with a grammar.
+        text: Folder with the tokenizer that grammars are for, if not the checkpoint's own.
 
     Raises:
         CheckpointError: the folder cannot be loaded.
@@ -200,6 +208,7 @@ def load(
         switches=switches,
         kernels=compiled_kernels(),
         constrained=constrained,
+        text=text,
     )
     from agent_eval.spark_backend.vllm.serving import serving
 

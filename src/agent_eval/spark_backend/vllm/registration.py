@@ -8,9 +8,6 @@ from __future__ import annotations
 
 from agent_eval.spark_backend.vllm.config import ARCHITECTURE, MODEL_TYPE
 
-ENTRY_POINT = "agent_eval"
-"""Name of the entry point, as ``VLLM_PLUGINS`` takes it."""
-
 
 def register() -> None:
     """Make the model, its configuration and the methods for weights of few bits known to vLLM."""
