@@ -438,6 +438,8 @@ class Evidence:
     pairs: tuple[PairedEvidence, ...]
     in_flight: int = 1
     """Episodes of a build that were in flight together; with more than one, the evidence holds no speed."""
+    engine: str = "torch"
+    """What computed the builds; kernels and rounding are the engine's."""
 
 
 Priority = Literal["speed", "fidelity", "agentic"]

@@ -294,6 +294,12 @@ def test_outcomes_measured_with_several_episodes_in_flight_count() -> None:
         assert (found.build, found.conclusive) == ("w4a16", True)
 
 
+@pytest.mark.parametrize(("engine", "said"), [("vllm", True), ("torch", False)])
+def test_what_was_measured_in_vllm_advises_a_build_for_vllm(engine: str, said: bool) -> None:
+    found = advice("agentic", {"bf16": GOOD, "w4a8": GOOD}, engine=engine)
+    assert any("to be served with vLLM" in reason for reason in found.reasons) is said
+
+
 @pytest.mark.parametrize(("kind", "said"), [("embedded", True), ("published", False)])
 def test_what_the_embedded_model_shows_is_said_to_be_of_that_model(kind: str, said: bool) -> None:
     found = advice("speed", {"bf16": GOOD, "w4a8": GOOD}, model_kind=kind)

@@ -90,4 +90,5 @@ def join(
             for pair, p_value, p_adjusted in zip(summary.pairs, p_values, holm(p_values), strict=True)
         ),
         in_flight=in_flight,
+        engine=manifest.configuration.engine,
     )

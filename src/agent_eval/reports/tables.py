@@ -85,11 +85,8 @@ def render_recommendation(
         layout.row(facts, "pairs needed", _further(recommendation.pairs_needed))
     layout.row(facts, "machine", _machine(probe))
     if evidence is not None:
-        layout.row(
-            facts,
-            "evidence",
-            layout.text(f"{evidence.run}, {evidence.model} ({evidence.model_kind}), on {evidence.device_class}"),
-        )
+        model = f"{evidence.model} ({evidence.model_kind}){' in vLLM' if evidence.engine == 'vllm' else ''}"
+        layout.row(facts, "evidence", layout.text(f"{evidence.run}, {model}, on {evidence.device_class}"))
     reasons = layout.bullets(recommendation.reasons)
     return Group(layout.heading(f"Recommendation for priority {priority}"), facts, reasons)
 

@@ -563,6 +563,11 @@ def _caveats(case: Case) -> tuple[str, ...]:
             f"The evidence was measured on {evidence.device_class}, this machine is {case.probe.device_class}: its "
             "outcomes count, its speeds do not."
         )
+    if evidence.engine == "vllm":
+        caveats.append(
+            "All of it was measured in vLLM, whose kernels and rounding are its own: it advises a build to be served "
+            "with vLLM. For other ways to run the builds, measure them with --engine torch."
+        )
     if evidence.in_flight > 1:
         caveats.append(
             f"Speed was measured with {evidence.in_flight} episodes in flight; it says nothing of one at a time. Run "
