@@ -6,10 +6,12 @@ import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import ClassVar
 
 from agent_eval.actions import Action
-from agent_eval.contracts import Device, Engine
+from agent_eval.contracts import Device, Engine, Instance, PhoneControl, Policy
 from agent_eval.errors import ContextOverflow, DeviceFault, EngineFault
+from agent_eval.records import EpisodeRecord
 from agent_eval.spark_backend.checkpoints.config import SparkConfig
 from agent_eval.spark_backend.checkpoints.synthetic import synthetic_checkpoint
 from agent_eval.types import (
@@ -196,3 +198,32 @@ def call(tool: str, **arguments: object) -> str:
     """Return a reply that makes one native call."""
     pairs = "".join(f"<arg_key>{k}</arg_key><arg_value>{v}</arg_value>" for k, v in arguments.items())
     return f"<tool_call>{tool}{pairs}</tool_call>"
+
+
+@dataclass
+class FixedStation:
+    """Where one agent plays every instance that it is asked for, and is asked for no others than ``instances``."""
+
+    instances: ClassVar[Sequence[Instance]] = ()
+    agent: Policy
+    device: Device
+    phone: PhoneControl
+
+    def policy(self, instance: Instance) -> Policy:
+        """Return the agent."""
+        assert instance in self.instances
+        return self.agent
+
+
+class MemorySink:
+    """A sink that keeps records, and may be interrupted."""
+
+    def __init__(self, room: int = 1000) -> None:
+        self.records: list[EpisodeRecord] = []
+        self._room = room
+
+    def append(self, record: EpisodeRecord) -> None:
+        """Keep a record."""
+        if len(self.records) == self._room:
+            raise KeyboardInterrupt
+        self.records.append(record)

@@ -3,49 +3,28 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 
 import pytest
 
 from agent_eval.agent import ModelPolicy, tool_schemas
-from agent_eval.contracts import Device, Instance, PhoneControl, Policy
+from agent_eval.contracts import Device
 from agent_eval.episode import NO_LIMITS
 from agent_eval.matrix import ATTEMPTS, WorkUnit, draw_instances, run_matrix, work_units
 from agent_eval.records import EpisodeRecord
 from agent_eval.tasks import TASKS
 from agent_eval.types import Sampling
 from agent_eval.wiring import open_sim
-from tests.fakes import BreakingDevice, ScriptedModel, call
+from tests.fakes import BreakingDevice, FixedStation, MemorySink, ScriptedModel, call
 
 BUILDS = ("bf16", "w4a16", "w4a8")
 INSTANCES = draw_instances([TASKS["WifiSet"], TASKS["AlarmToggle"]], 2, 0)
 
 
-@dataclass
-class Place:
-    agent: Policy
-    device: Device
-    phone: PhoneControl
-
-    def policy(self, instance: Instance) -> Policy:
-        assert instance in INSTANCES
-        return self.agent
+class Place(FixedStation):
+    instances = INSTANCES
 
 
-class Memory:
-    """A sink that keeps records, and may be interrupted."""
-
-    def __init__(self, room: int = 1000) -> None:
-        self.records: list[EpisodeRecord] = []
-        self._room = room
-
-    def append(self, record: EpisodeRecord) -> None:
-        if len(self.records) == self._room:
-            raise KeyboardInterrupt
-        self.records.append(record)
-
-
-def run(sink: Memory, recorded: list[EpisodeRecord], device: Device | None = None) -> list[str]:
+def run(sink: MemorySink, recorded: list[EpisodeRecord], device: Device | None = None) -> list[str]:
     opened: list[str] = []
     sim, phone = open_sim()
 
@@ -85,7 +64,7 @@ def test_the_order_of_instances_comes_from_the_seed_alone() -> None:
 
 @pytest.mark.parametrize("room", range(0, 12, 3))
 def test_an_interrupted_run_goes_on_to_the_records_of_an_unbroken_one(room: int) -> None:
-    whole, broken, rest = Memory(), Memory(room), Memory()
+    whole, broken, rest = MemorySink(), MemorySink(room), MemorySink()
     run(whole, [])
     with pytest.raises(KeyboardInterrupt):
         run(broken, [])
@@ -94,14 +73,14 @@ def test_an_interrupted_run_goes_on_to_the_records_of_an_unbroken_one(room: int)
 
 
 def test_a_finished_run_opens_nothing() -> None:
-    whole, again = Memory(), Memory()
+    whole, again = MemorySink(), MemorySink()
     run(whole, [])
     assert run(again, whole.records) == []
     assert again.records == []
 
 
 def test_a_fault_is_tried_again_and_every_attempt_is_kept() -> None:
-    sink = Memory()
+    sink = MemorySink()
     sim, phone = open_sim()
     breaking = BreakingDevice(sim, lambda number: number == 0)
     texts = [call("open_app", name="Settings"), call("task_complete")]
@@ -112,9 +91,9 @@ def test_a_fault_is_tried_again_and_every_attempt_is_kept() -> None:
 
 def test_a_lasting_fault_is_given_up_and_taken_up_by_the_next_command() -> None:
     sim, _ = open_sim()
-    sink = Memory()
+    sink = MemorySink()
     run(sink, [], BreakingDevice(sim, lambda _: True))
     assert Counter(record.episode for record in sink.records) == dict.fromkeys((u.episode for u in UNITS), ATTEMPTS)
-    again = Memory()
+    again = MemorySink()
     run(again, sink.records)
     assert {record.attempt for record in again.records} == {ATTEMPTS}

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from agent_eval.agent import ModelPolicy, NullAgent, tool_schemas
-from agent_eval.contracts import Decision, Device, Instance, PhoneControl, Policy
+from agent_eval.contracts import Decision, Instance, Policy
 from agent_eval.episode import NO_LIMITS
 from agent_eval.errors import DeviceFault
 from agent_eval.flight import Flight
@@ -20,7 +20,7 @@ from agent_eval.tasks import TASKS
 from agent_eval.types import ActionResult, Observation, Sampling, TokenGeneration
 from agent_eval.waves import WAVE_BLOCKS, Lanes, Watcher, run_waves, waves_of
 from agent_eval.wiring import open_sim
-from tests.fakes import DrawingModel, FakeParallelEngine, call
+from tests.fakes import DrawingModel, FakeParallelEngine, FixedStation, MemorySink, call
 
 BUILDS = ("bf16", "w4a8")
 TEXTS = [
@@ -38,28 +38,8 @@ INSTANCES = draw_instances([TASKS["WifiSet"], TASKS["AlarmToggle"]], 7, 0)
 UNITS = list(work_units(BUILDS, INSTANCES))
 
 
-@dataclass
-class Place:
-    agent: Policy
-    device: Device
-    phone: PhoneControl
-
-    def policy(self, instance: Instance) -> Policy:
-        assert instance in INSTANCES
-        return self.agent
-
-
-class Memory:
-    """A sink that keeps records, and may be interrupted."""
-
-    def __init__(self, room: int = 1000) -> None:
-        self.records: list[EpisodeRecord] = []
-        self._room = room
-
-    def append(self, record: EpisodeRecord) -> None:
-        if len(self.records) == self._room:
-            raise KeyboardInterrupt
-        self.records.append(record)
+class Place(FixedStation):
+    instances = INSTANCES
 
 
 @dataclass
@@ -74,7 +54,7 @@ class Run:
     told: list[EpisodeRecord] = field(default_factory=list)
     differing: list[tuple[EpisodeRecord, EpisodeRecord]] = field(default_factory=list)
 
-    def go(self, sink: Memory, recorded: Sequence[EpisodeRecord] = ()) -> Memory:
+    def go(self, sink: MemorySink, recorded: Sequence[EpisodeRecord] = ()) -> MemorySink:
         watcher = Watcher(self.told.append, lambda before, now: self.differing.append((before, now)))
         run_waves(self.units, recorded, self.lanes, sink, NO_LIMITS, watcher, self.in_flight)
         return sink
@@ -104,11 +84,11 @@ def judged(records: Sequence[EpisodeRecord]) -> list[dict[str, Any]]:
 
 @pytest.fixture(scope="module")
 def whole() -> list[EpisodeRecord]:
-    return Run().go(Memory()).records
+    return Run().go(MemorySink()).records
 
 
 def test_the_same_command_gives_the_same_records_in_the_same_order(whole: list[EpisodeRecord]) -> None:
-    again = Run().go(Memory()).records
+    again = Run().go(MemorySink()).records
     assert [record.untimed() for record in again] == [record.untimed() for record in whole]
     assert {record.episode for record in whole} == {unit.episode for unit in UNITS}
     assert len(whole) == len(UNITS)
@@ -116,7 +96,7 @@ def test_the_same_command_gives_the_same_records_in_the_same_order(whole: list[E
 
 def test_the_lanes_are_full_and_episodes_are_of_many_kinds(whole: list[EpisodeRecord]) -> None:
     run = Run()
-    run.go(Memory())
+    run.go(MemorySink())
     together = Counter(run.opened["bf16"].together)
     assert max(together) == IN_FLIGHT
     assert together[IN_FLIGHT] > sum(together.values()) / 2
@@ -125,10 +105,10 @@ def test_the_lanes_are_full_and_episodes_are_of_many_kinds(whole: list[EpisodeRe
 
 def test_the_schedule_decides_what_is_recorded(whole: list[EpisodeRecord]) -> None:
     # what makes every other test here able to fail
-    other = Run(in_flight=2).go(Memory()).records
+    other = Run(in_flight=2).go(MemorySink()).records
     assert judged(other) != judged(whole)
     late = replace(UNITS[0], block=UNITS[-1].block)
-    assert judged(Run(units=[*UNITS[1:], late]).go(Memory()).records) != judged(whole)
+    assert judged(Run(units=[*UNITS[1:], late]).go(MemorySink()).records) != judged(whole)
 
 
 def test_waves_are_consecutive_blocks_and_the_builds_take_turns() -> None:
@@ -142,7 +122,7 @@ def test_waves_are_consecutive_blocks_and_the_builds_take_turns() -> None:
 
 @pytest.mark.parametrize("room", [1, 12, 17, 27])
 def test_a_killed_run_goes_on_to_the_records_of_an_unbroken_one(whole: list[EpisodeRecord], room: int) -> None:
-    broken, rest, run = Memory(room), Memory(), Run()
+    broken, rest, run = MemorySink(room), MemorySink(), Run()
     with pytest.raises(KeyboardInterrupt):
         Run().go(broken)
     assert len(broken.records) == room
@@ -155,7 +135,7 @@ def test_a_killed_run_goes_on_to_the_records_of_an_unbroken_one(whole: list[Epis
 def test_a_run_killed_twice_comes_to_the_same_records(whole: list[EpisodeRecord]) -> None:
     kept: list[EpisodeRecord] = []
     for room in (3, 6, 1000):
-        sink = Memory(room)
+        sink = MemorySink(room)
         try:
             Run().go(sink, kept)
         except KeyboardInterrupt:
@@ -166,9 +146,9 @@ def test_a_run_killed_twice_comes_to_the_same_records(whole: list[EpisodeRecord]
 
 def test_a_finished_run_opens_nothing_and_a_finished_build_is_not_opened(whole: list[EpisodeRecord]) -> None:
     run = Run()
-    assert run.go(Memory(), whole).records == []
+    assert run.go(MemorySink(), whole).records == []
     assert run.opened == {}
-    run.go(Memory(), [record for record in whole if record.episode != UNITS[0].episode])
+    run.go(MemorySink(), [record for record in whole if record.episode != UNITS[0].episode])
     assert set(run.opened) == {UNITS[0].build}
 
 
@@ -177,7 +157,7 @@ def test_a_record_that_comes_out_otherwise_now_stands_and_is_told(whole: list[Ep
     missing = next(record for record in whole[1:] if record.build == altered.build and record.block < 12)
     recorded = [altered, *(record for record in whole[1:] if record is not missing)]
     run = Run()
-    rest = run.go(Memory(), recorded).records
+    rest = run.go(MemorySink(), recorded).records
     assert [record.untimed() for record in rest] == [missing.untimed()]
     assert [(before, now.untimed()) for before, now in run.differing] == [(altered, whole[0].untimed())]
 
@@ -185,7 +165,7 @@ def test_a_record_that_comes_out_otherwise_now_stands_and_is_told(whole: list[Ep
 @pytest.mark.parametrize("step", [0, 7, 40])
 def test_a_step_that_fails_once_leaves_the_records_of_a_run_without_it(whole: list[EpisodeRecord], step: int) -> None:
     run = Run(units=[unit for unit in UNITS if unit.build == "bf16"], fails=lambda now: now == step)
-    sink = run.go(Memory())
+    sink = run.go(MemorySink())
     assert judged(sink.records) == judged([record for record in whole if record.build == "bf16"])
     faults = [record for record in sink.records if record.outcome.label == "harness_error"]
     assert 1 <= len(faults) <= IN_FLIGHT
@@ -222,7 +202,7 @@ def test_a_fault_that_comes_at_every_try_leaves_the_other_episodes_judged() -> N
     doomed, units = UNITS[4].instance, [unit for unit in UNITS if unit.build == "bf16"]
 
     def command(recorded: Sequence[EpisodeRecord], room: int = 1000) -> list[EpisodeRecord]:
-        sink, run = Memory(room), Run(units=units, doomed=doomed)
+        sink, run = MemorySink(room), Run(units=units, doomed=doomed)
         try:
             run.go(sink, recorded)
         except KeyboardInterrupt:
@@ -259,7 +239,7 @@ class Alone:
 
 
 def test_one_lane_plays_what_an_engine_alone_plays() -> None:
-    alone = Memory()
+    alone = MemorySink()
 
     def station(_: str) -> Place:
         sim, phone = open_sim()
@@ -267,7 +247,7 @@ def test_one_lane_plays_what_an_engine_alone_plays() -> None:
         return Place(ModelPolicy(model, tool_schemas(), Sampling()), sim, phone)
 
     run_matrix(UNITS, [], station, alone, NO_LIMITS, lambda _: None)
-    assert contents(Run(in_flight=1).go(Memory()).records) == contents(alone.records)
+    assert contents(Run(in_flight=1).go(MemorySink()).records) == contents(alone.records)
 
 
 def test_a_build_without_a_model_is_played_one_after_another() -> None:
@@ -277,7 +257,7 @@ def test_a_build_without_a_model_is_played_one_after_another() -> None:
     def lanes(build: str) -> Lanes:
         return Lanes([Place(NullAgent(), *open_sim())]) if build == "null" else run.lanes(build)
 
-    sink = Memory()
+    sink = MemorySink()
     run_waves(units, [], lanes, sink, NO_LIMITS, Watcher(run.told.append, lambda *_: None), IN_FLIGHT)
     assert Counter(record.build for record in sink.records) == {"null": len(INSTANCES), "bf16": len(INSTANCES)}
     assert [record.block for record in sink.records if record.build == "null"] == list(range(len(INSTANCES)))

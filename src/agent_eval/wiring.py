@@ -499,13 +499,13 @@ def choose_engine(
         raise UnknownName("engine", name, ENGINES)
     if found == "vllm":
         require_vllm()
+    others = [build for build in builds if is_llama(build)]
     for asked, option in ((concurrency > 1, f"--concurrency {concurrency}"), (constrained, "--constrain")):
         if asked and found != "vllm":
             raise OperatorError(
                 f"{option} was asked for with --engine {name}, which computes one sequence at a time, unconstrained",
                 hint=f"add --engine vllm, or leave {option} out",
             )
-        others = [build for build in builds if is_llama(build)]
         if asked and others:
             raise OperatorError(
                 f"{option} was asked for with {', '.join(others)}, which llama.cpp computes: one sequence at a time, "
@@ -678,9 +678,7 @@ def _build_digests(checkpoints: Checkpoints) -> dict[str, str]:
     return {build: weights_digest(checkpoint.folder) for build, checkpoint in checkpoints.own.items()}
 
 
-def manifest_of(
-    configuration: RunConfiguration, checkpoints: Checkpoints | None, choice: EngineChoice | None = None
-) -> RunManifest:
+def manifest_of(configuration: RunConfiguration, checkpoints: Checkpoints | None, choice: EngineChoice) -> RunManifest:
     """Return the manifest of a run that begins now on this machine; no checkpoints where no model is run."""
     from agent_eval.spark_backend.probe import probe_machine
 
@@ -713,10 +711,10 @@ def with_loaded(
     return manifest.model_copy(update={"build_notes": {**manifest.build_notes, **notes}, "head_traps": traps})
 
 
-def _model_note(checkpoints: Checkpoints, build: str, choice: EngineChoice | None) -> str:
-    from agent_eval.spark_backend.families import TORCH, family_of
+def _model_note(checkpoints: Checkpoints, build: str, choice: EngineChoice) -> str:
+    from agent_eval.spark_backend.families import family_of
 
-    notes = family_of(build, choice or TORCH).describe(checkpoints.of(build).folder, build).notes
+    notes = family_of(build, choice).describe(checkpoints.of(build).folder, build).notes
     return _with_source(notes, checkpoints, build)
 
 

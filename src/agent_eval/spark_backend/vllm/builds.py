@@ -145,8 +145,11 @@ def vllm_ledger(folder: Path, name: str, context: int, *, in_flight: int) -> Led
         CheckpointError: the folder is no checkpoint.
         OperatorError: vLLM cannot compute the build.
     """
-    config = SparkConfig.from_folder(folder)
-    context = min(context, config.max_position_embeddings)
+    return _ledger(SparkConfig.from_folder(folder), describe_vllm(folder, name), context, in_flight)
+
+
+def _ledger(config: SparkConfig, described: BuildDescription, context: int, in_flight: int) -> Ledger:
+    name, context = described.name, min(context, config.max_position_embeddings)
     room = vllm_room(config, context, sequences=in_flight, value_bytes=_value_bytes(name)).bytes
     # of both layer types, cosines and sines in one table as wide as what is rotated
     rotary = (
@@ -154,7 +157,6 @@ def vllm_ledger(folder: Path, name: str, context: int, *, in_flight: int) -> Led
         * context
         * _value_bytes(name)
     )
-    described = describe_vllm(folder, name)
     own = {"keys and values": room, "rotary tables": rotary}
     if config.tie_word_embeddings and not described.quantised:  # vLLM packs the table for the head's product
         own[HEAD] = config.vocab_size * config.hidden_size * _value_bytes(name)
@@ -212,17 +214,15 @@ def load(
     )
     from agent_eval.spark_backend.vllm.serving import serving
 
-    described = describe_vllm(folder, name)
+    config, described = SparkConfig.from_folder(folder), describe_vllm(folder, name)
     kernels = "; ".join((described.kernels, *serving(engine.model)))
-    hidden = torch.ones(1, SparkConfig.from_folder(served).hidden_size, dtype=engine.dtype)
+    hidden = torch.ones(1, config.hidden_size, dtype=engine.dtype)
 
     def head() -> object:
         with torch.inference_mode():
             return engine.model.compute_logits(hidden)  # type: ignore[operator]  # a method of vLLM's module
 
-    return VllmBuild(
-        engine, replace(described, kernels=kernels), vllm_ledger(folder, name, context, in_flight=in_flight), head
-    )
+    return VllmBuild(engine, replace(described, kernels=kernels), _ledger(config, described, context, in_flight), head)
 
 
 def load_libraries() -> None:
