@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from agent_eval.matrix import WorkUnit
     from agent_eval.records import EpisodeRecord, RunFolder
     from agent_eval.spark_backend.convert import ConversionReport
+    from agent_eval.training import Report
     from agent_eval.types import Priority
     from agent_eval.wiring import RunOptions
 
@@ -407,7 +408,8 @@ def _train(options: argparse.Namespace) -> int:
     launcher.prepare()
     from agent_eval.training import TrainingPlan, train_nano
 
-    train_nano(Path(options.out), TrainingPlan(seed=options.seed, steps=options.steps), _tell)
+    with _TrainingProgress() as progress:
+        train_nano(Path(options.out), TrainingPlan(seed=options.seed, steps=options.steps), progress.show)
     return 0
 
 
@@ -526,7 +528,7 @@ def command_line() -> argparse.ArgumentParser:
     train = _command(commands, "train", _train, "train the embedded model on this project's phone")
     train.add_argument("--out", metavar="FOLDER", required=True, help="checkpoint folder to write")
     train.add_argument("--seed", type=_natural, default=0, help="seed of weights and data (default: %(default)s)")
-    train.add_argument("--steps", type=_positive, default=2800, help="optimisation steps (default: %(default)s)")
+    train.add_argument("--steps", type=_positive, default=8000, help="optimisation steps (default: %(default)s)")
     return parser
 
 
@@ -745,3 +747,45 @@ class _Progress:
             counts = [str(sum(record.outcome.label == label for record in mine)) for label in shown]
             table.add_row(build, f"{len(mine)}/{total}", f"{tokens / seconds:.0f}" if seconds else "", *counts)
         return table
+
+
+class _TrainingProgress:
+    """How far a training is: a bar on a terminal, a line for each report elsewhere."""
+
+    def __init__(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+        console = Console(stderr=True, highlight=False)
+        columns = (
+            BarColumn(20),
+            TextColumn("{task.percentage:3.0f} %"),
+            TimeRemainingColumn(),
+            TextColumn("{task.description}"),
+        )
+        self._bar = Progress(*columns, console=console) if console.is_terminal else None
+        self._task = self._bar.add_task("making the first lessons", total=None) if self._bar else None
+
+    def __enter__(self) -> _TrainingProgress:
+        if self._bar:
+            self._bar.start()
+        return self
+
+    def __exit__(self, *details: object) -> None:
+        if self._bar:
+            self._bar.stop()
+
+    def show(self, report: Report) -> None:
+        """Show a report."""
+        line = f"loss {report.loss:.3f}  accuracy {report.accuracy:.3f}"
+        if report.held_out_accuracy is not None:
+            line += f"  held out {report.held_out_accuracy:.3f}"
+        if report.played:
+            line += f"  solved {report.solved}/{report.played}"
+        if self._bar and self._task is not None:
+            self._bar.update(self._task, description=line, completed=report.step, total=report.steps)
+            return
+        _tell(
+            f"step {report.step}/{report.steps}  {line}  {report.tokens / 1e6:.2f} M tokens  "
+            f"{report.decisions} decisions  {report.seconds:.0f} s"
+        )

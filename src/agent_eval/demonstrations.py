@@ -7,8 +7,8 @@ plain text and replies; ``spark_backend.nano`` learns from them without knowing 
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from agent_eval.actions import (
     Action,
@@ -26,36 +26,33 @@ from agent_eval.actions import (
 from agent_eval.agent.device import APPS
 from agent_eval.agent.policy import Conversation
 from agent_eval.agent.prompt import plain
-from agent_eval.contracts import Device, Instance, PhoneControl, Policy, Task
-from agent_eval.tasks import TASKS
+from agent_eval.contracts import Device, Instance, PhoneControl, Policy
+from agent_eval.curriculum import training_skin
+from agent_eval.errors import ContextOverflow
+from agent_eval.tasks import TASKS, TaskInstance
 from agent_eval.tasks.families.clock import time_key
 from agent_eval.tasks.families.clock_expert import TimeOfDay
-from agent_eval.tasks.split import split_of
+from agent_eval.tasks.split import Split, split_of
 from agent_eval.types import Bounds, Element, Message, Observation
 
-_TIER_WEIGHTS = {1: 1.0, 2: 1.0, 3: 0.6}
-"""Share of a task in the demonstrations by its tier; a long one teaches more decisions an episode."""
-_HARDER = {"AlarmCreate": 2.5, "AlarmDelete": 1.5, "AlarmToggle": 2.0, "AlarmAlready": 1.5, "DeviceInfo": 1.5}
-"""The same for tasks that need more than others of their length: many values, or a choice between many look-alikes."""
+MOST_MISTAKES = 6
+"""After so many of a model's own it is no longer where it would be, had it learned a little more: it stops playing."""
 
 _NO_BOUNDS = Bounds(0, 0, 0, 0)
-
-
-def weight_of(task: Task) -> float:
-    """Return the share of a task in the demonstrations, against one of 1."""
-    return _HARDER.get(task.name, _TIER_WEIGHTS[task.tier])
 
 
 @dataclass(frozen=True)
 class Demonstration:
     """One episode as a conversation, with what the oracle would have replied at each turn."""
 
+    task: str
+    """Name of the task; empty for a drill."""
     messages: tuple[Message, ...]
     """System, then screens and replies in turn, as the model would see them; the replies are those carried out."""
     expert: tuple[ToolCall | None, ...]
     """The oracle's reply at each assistant turn of ``messages``; None where it rests on what the agent cannot see."""
-    goal_held: bool
-    """The goal held at the end; False for a task that only asks for an answer."""
+    mistakes: int = 0
+    """Turns that were not played as the oracle would have."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +90,6 @@ def play(
     """
     rng = rng or random.Random(0)
     instance.prepare(phone)
-    start = phone.snapshot()
     oracle = instance.oracle(phone)
     oracle.begin(instance.goal)
     if actor is not None:
@@ -101,6 +97,7 @@ def play(
     wrong = noise.moves if rng.random() < noise.episodes else 0.0
     conversation = Conversation(instance.goal)
     expert: list[ToolCall | None] = []
+    mistakes = 0
     result = None
     observation = device.observe()
     for _ in range(instance.budget + 2 if wrong else instance.budget):
@@ -110,12 +107,19 @@ def play(
         reply: Reply = label
         text = ""
         if actor is not None:
-            decision = actor.decide(observation, result)
+            try:
+                decision = actor.decide(observation, result)
+            except ContextOverflow:
+                conversation.messages.pop()  # nothing was replied to it
+                break
             reply, text = decision.reply, decision.generation.text if decision.generation else ""
         elif rng.random() < wrong:
             reply = _wrong_move(observation, rng)
         conversation.reply(reply, text)
         expert.append(None if oracle.repairing else label)
+        mistakes += isinstance(reply, Malformed) or reply.action != label.action
+        if actor is not None and mistakes == MOST_MISTAKES:
+            break
         if isinstance(reply, Malformed):
             result = None
             continue
@@ -123,19 +127,34 @@ def play(
             break
         result = device.perform(reply.action)
         observation = device.observe()
-    return Demonstration(tuple(conversation.messages), tuple(expert), instance.goal_holds(start, phone.snapshot()))
+    return Demonstration(instance.task, tuple(conversation.messages), tuple(expert), mistakes)
 
 
 def demonstrations(
-    seeds: Iterable[int], device: Device, phone: PhoneControl, noise: Noise, actor: Policy | None = None
+    instances: Iterable[Instance], device: Device, phone: PhoneControl, noise: Noise, actor: Policy | None = None
 ) -> Iterator[Demonstration]:
-    """Yield one demonstration per seed, tasks drawn by weight, all of the training split."""
-    names = sorted(TASKS)
-    weights = [weight_of(TASKS[name]) for name in names]
+    """Yield the demonstration of each instance; what is drawn at random follows from the instance alone."""
+    for instance in instances:
+        rng = random.Random(f"demonstration/{instance.id}")
+        yield play(instance, device, phone, noise, rng, actor)
+
+
+def taught_instances(
+    seeds: Iterable[int], weights: Mapping[str, float], split: Split = "training"
+) -> Iterator[TaskInstance]:
+    """Yield one instance per seed, on a phone with a skin that may be taught.
+
+    Args:
+        seeds: Of the instances.
+        weights: Share of each task; tasks that are left out are not drawn.
+        split: Where sentences and parameters come from.
+    """
+    names = sorted(weights)
     for seed in seeds:
-        rng = random.Random(f"demonstration/{seed}")
-        task = TASKS[rng.choices(names, weights)[0]]
-        yield play(task.draw(seed, "training"), device, phone, noise, rng, actor)
+        rng = random.Random(f"lesson/{split}/{seed}")
+        task = TASKS[rng.choices(names, [weights[name] for name in names])[0]]
+        drawn = task.draw(seed, split)
+        yield replace(drawn, setup=replace(drawn.setup, skin=training_skin(rng)))
 
 
 def drills(seeds: Iterable[int], labels: Sequence[str]) -> Iterator[Demonstration]:
@@ -159,7 +178,7 @@ def drills(seeds: Iterable[int], labels: Sequence[str]) -> Iterator[Demonstratio
             conversation.show(Observation(elements, rng.choice(list(APPS))), None)
             conversation.reply(reply)
             expert.append(reply)
-        yield Demonstration(tuple(conversation.messages), tuple(expert), goal_held=True)
+        yield Demonstration("", tuple(conversation.messages), tuple(expert))
 
 
 def _drill_screen(rng: random.Random, labels: Sequence[str]) -> tuple[Element, ...]:

@@ -1,52 +1,47 @@
-"""The training run of the embedded model: its data, its schedule, its manifest. Joins packages, like ``wiring``.
+"""The training run of the embedded model: its rounds, what it keeps to go on after a kill, its manifest.
 
-Fresh demonstrations all the way: no screen is seen twice. In the second half the model plays, and the oracle says what
-it should have done.
+Fresh demonstrations all the way: no screen is made twice. In later rounds the model plays first, and the oracle says
+what it should have done (DAgger: Ross et al., 2011); what it does badly is taught more in the round that follows.
+Knows neither how samples are made (``lessons``) nor how weights move (``spark_backend.nano.trainer``).
 """
 
 from __future__ import annotations
 
-import hashlib
-import multiprocessing
+import json
 import random
+import shutil
 import time
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from multiprocessing.pool import AsyncResult
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
 
 from agent_eval import wiring
-from agent_eval.actions import TOOLS, arguments_of
-from agent_eval.contracts import Device, PhoneControl
-from agent_eval.demonstrations import Demonstration, Noise, demonstrations, drills
-from agent_eval.records import require_empty
-from agent_eval.spark_backend.nano.encode import IGNORED, Sample
-from agent_eval.tasks import TASKS
-from agent_eval.types import Message, Sampling
+from agent_eval.curriculum import HELD_OUT_SKINS, HELD_OUT_TASKS, lesson_weights, mistakes_by_task
+from agent_eval.demonstrations import Noise
+from agent_eval.errors import RunFolderError
+from agent_eval.lessons import Feed, Workshop, chained, skeleton, study
+from agent_eval.records import require_empty, write_atomically
+from agent_eval.spark_backend.nano.encode import Sample
 
 if TYPE_CHECKING:
     from agent_eval.spark_backend.nano.trainer import Trainer
 
-VOCABULARY = 1920
-CHUNK = 32
-"""Episodes made at a time."""
-DRILL_EVERY = 5
-"""Once episodes are learned from, one drill comes with so many of them."""
-PIECE = 768
-"""Tokens of a conversation that are learned from at once: attention costs the square of them."""
-OVERLAP = 256
-"""Tokens that a piece repeats of the one before, to be read and not learned: the window of most of nano's layers."""
-_AHEAD = 4
-"""Chunks being made while the ones before are learned from."""
-_SEED_STRIDE = 10_000_000
-"""Demonstration seeds that a plan's seed sets apart; seeds of other uses lie above all plans'."""
-_VALIDATION_SEED = 5_000_000_000
-_DRILL_SEED = 6_000_000_000
-_ROLLOUT_SEED = 7_000_000_000
-_FIRST_SCORED_SEED = 90_000
-"""Instances of the evaluation split on which the finished model is scored; a run's own seeds begin at 0."""
+VOCABULARY = 2560
+UNFINISHED = "unfinished"
+"""Folder within a checkpoint's, of all that a training needs to go on; gone when it is done."""
+CURVE = "training.jsonl"
+"""File of a checkpoint's folder with the training curve: a line for every report."""
+REPORT_EVERY = 50
+"""Steps."""
+KEEP_EVERY = 200
+"""Steps after which the state is written."""
+MOST_PLAYED = 0.6
+"""Share of a round's tokens that may come from what the model played."""
+_CHUNKS_OF_A_ROUND = 20_000
+"""Numbers of chunks that each round sets apart; none comes near needing as many."""
 
 
 @dataclass(frozen=True)
@@ -54,273 +49,374 @@ class TrainingPlan:
     """What a training run consists of; the same plan gives the same weights on one machine."""
 
     seed: int = 0
-    steps: int = 2800
-    drill_share: float = 0.04
+    steps: int = 8000
+    rounds: int = 10
+    """Equal parts of the steps. What is taught more, and what the model plays, is settled anew at the start of each."""
+    drill_share: float = 0.03
     """Share of the steps, at the start, on lookup drills only; before episodes come in."""
-    noise: Noise = field(default=Noise(episodes=0.6, moves=0.15))
-    rollout_at: tuple[float, ...] = (0.5, 0.6, 0.7, 0.8, 0.9)
-    """Shares of the steps at which the model plays and the oracle labels what it did (DAgger: Ross et al., 2011)."""
-    rollouts: int = 120
-    """Episodes played each time."""
-    vocabulary_episodes: int = 384
+    noise: Noise = field(default=Noise(episodes=0.5, moves=0.12))
+    play_from: int = 3
+    """First round at whose start the model plays; numbered from 0."""
+    rollouts: int = 960
+    """Episodes that it plays then."""
+    repeats: int = 2
+    """Times that each of them is learned from, spread over the round."""
+    study_episodes: int = 384
     """Episodes whose texts the tokenizer is trained on."""
     validation_episodes: int = 128
-    """Episodes of unseen seeds on which token accuracy is measured."""
-    scored_instances: int = 8
-    """Instances of each task, of the evaluation split, that the finished model plays for the manifest."""
+    """Episodes of the validation split on which token accuracy is measured."""
+    validation_instances: int = 1
+    """Instances of each taught task, of the validation split, that the model plays after each round."""
+
+    def round_of(self, step: int) -> int:
+        """Return the round that a step belongs to."""
+        return min(step * self.rounds // self.steps, self.rounds - 1)
+
+    def first_step(self, number: int) -> int:
+        """Return the first step of a round."""
+        return -(-number * self.steps // self.rounds)
 
 
-class _Workshop:
-    """A phone, a tokenizer and a chat template: all that turns seeds into samples. One per process.
+class Report(NamedTuple):
+    """How far a training is. What was measured earlier is repeated until it is measured again."""
 
-    Args:
-        tokenizer_json: The trained tokenizer.
-        labels: What drills put on their screens.
-    """
-
-    def __init__(self, tokenizer_json: str, labels: list[str]) -> None:
-        from tokenizers import Tokenizer
-
-        from agent_eval.spark_backend.chat import ChatTemplate
-        from agent_eval.spark_backend.nano.vocabulary import CHAT_TEMPLATE
-
-        self.device, self.phone = wiring.open_sim()
-        self._labels = labels
-        self._tokenizer = Tokenizer.from_str(tokenizer_json)
-        self._template = ChatTemplate(CHAT_TEMPLATE)
-
-    def encode(self, demonstration: Demonstration) -> list[Sample]:
-        """Turn a demonstration into ids and targets, in pieces where it is long."""
-        from agent_eval.spark_backend.nano.encode import encode_demonstration
-
-        def render(messages: Sequence[Message], opened: bool) -> str:
-            return self._template.render(messages, open_turn=opened)
-
-        return pieces_of(encode_demonstration(demonstration.messages, demonstration.expert, render, self._tokenizer))
-
-    def encode_all(self, demonstrations: Iterable[Demonstration]) -> list[Sample]:
-        """Turn demonstrations into samples."""
-        return [piece for demonstration in demonstrations for piece in self.encode(demonstration)]
-
-    def chunk(self, number: int, plan: TrainingPlan, drills_only: bool) -> list[Sample]:
-        """Return the samples of one chunk of fresh seeds."""
-        first = plan.seed * _SEED_STRIDE + number * CHUNK
-        if drills_only:
-            made = drills(range(_DRILL_SEED + first, _DRILL_SEED + first + CHUNK), self._labels)
-            return self.encode_all(made)
-        episodes = demonstrations(range(first, first + CHUNK), self.device, self.phone, plan.noise)
-        practice = drills(range(_DRILL_SEED + first, _DRILL_SEED + first + CHUNK // DRILL_EVERY), self._labels)
-        return self.encode_all((*episodes, *practice))
+    step: int
+    steps: int
+    loss: float
+    """Mean cross-entropy of the last step's taught tokens, nats."""
+    accuracy: float
+    """Share of them predicted exactly."""
+    tokens: int
+    """Tokens read so far."""
+    decisions: int
+    """Turns taught so far."""
+    seconds: float
+    """Wall time so far, of all processes that worked on it."""
+    held_out_loss: float | None
+    held_out_accuracy: float | None
+    """On taught tokens of the validation split."""
+    solved: int | None
+    """Validation instances solved by playing them."""
+    played: int | None
 
 
-def pieces_of(sample: Sample) -> list[Sample]:
-    """Cut a conversation into pieces; each target is in one piece only, with the tokens before it to be read.
+@dataclass
+class _Progress:
+    """What changes from step to step, beside the weights; written with them."""
 
-    Most layers see a window, and the task is restated with every screen, so little is lost at a cut.
-    """
-    pieces = [Sample(sample.ids[:PIECE], sample.targets[:PIECE])]
-    for end in range(PIECE, len(sample.ids), PIECE - OVERLAP):
-        span = slice(end - OVERLAP, end - OVERLAP + PIECE)
-        ids, targets = sample.ids[span], sample.targets[span].copy()
-        targets[:OVERLAP] = IGNORED
-        if (targets != IGNORED).any():
-            pieces.append(Sample(ids, targets))
-    return pieces
-
-
-_workshop: _Workshop | None = None
-
-
-def _open_workshop(tokenizer_json: str, labels: list[str]) -> None:
-    """Prepare a worker process; what a process pool offers for this is a module variable."""
-    global _workshop
-    _workshop = _Workshop(tokenizer_json, labels)
+    step: int = 0
+    tokens: int = 0
+    decisions: int = 0
+    seconds: float = 0.0
+    data_sha256: str = ""
+    weights: dict[str, float] | None = None
+    """Share of each task in this round."""
+    held_out_loss: float | None = None
+    held_out_accuracy: float | None = None
+    solved: int | None = None
+    played: int | None = None
+    by_task: dict[str, list[int]] = field(default_factory=dict)
+    """Validation instances solved and played after the last round, by task."""
 
 
-def _make_chunk(number: int, plan: TrainingPlan, drills_only: bool) -> list[Sample]:
-    assert _workshop is not None
-    return _workshop.chunk(number, plan, drills_only)
-
-
-class _Feed:
-    """Fresh samples from a second process, always the same ones in the same order for one plan."""
-
-    def __init__(self, plan: TrainingPlan, tokenizer_json: str, labels: list[str]) -> None:
-        self._plan = plan
-        self._pool = multiprocessing.get_context("spawn").Pool(1, _open_workshop, (tokenizer_json, labels))
-        self._requested = 0
-        self._waiting: deque[AsyncResult[list[Sample]]] = deque()
-        self.digest = hashlib.sha256()
-        """Over every token handed out."""
-        for _ in range(_AHEAD):
-            self._request(drills_only=True)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *details: object) -> None:
-        self._pool.terminate()
-
-    def take(self, *, drills_only: bool) -> list[Sample]:
-        """Return the next chunk, and ask for one of the given kind to follow those under way."""
-        samples = self._waiting.popleft().get()
-        self._request(drills_only)
-        for sample in samples:
-            self.digest.update(sample.ids.tobytes())
-        return samples
-
-    def _request(self, drills_only: bool) -> None:
-        self._waiting.append(self._pool.apply_async(_make_chunk, (self._requested, self._plan, drills_only)))
-        self._requested += 1
-
-
-def train_nano(out: Path, plan: TrainingPlan, tell: Callable[[str], None]) -> None:
-    """Train the embedded model and write its checkpoint folder.
+def train_nano(out: Path, plan: TrainingPlan, watch: Callable[[Report], None]) -> None:
+    """Train the embedded model and write its checkpoint folder; a training that was killed goes on.
 
     Args:
-        out: Folder to write; it must be new or empty.
+        out: Folder to write: new, empty, or that of an unfinished training of the same plan.
         plan: What to do.
-        tell: Told of the progress, a line at a time.
+        watch: Told of the progress.
 
     Raises:
-        RunFolderError: the folder holds something already or cannot be written.
+        RunFolderError: the folder holds something else already, or cannot be written.
     """
+    from tokenizers import Tokenizer
+
     from agent_eval.spark_backend.nano.shape import nano_config
-    from agent_eval.spark_backend.nano.trainer import Batches, Recipe, Trainer
-    from agent_eval.spark_backend.nano.vocabulary import train_tokenizer
+    from agent_eval.spark_backend.nano.trainer import Recipe, Trainer
+    from agent_eval.spark_backend.nano.vocabulary import LINE_STARTS
     from agent_eval.spark_backend.probe import probe_machine
 
-    require_empty(out, f"checkpoint folder {str(out)!r}")
-    began = time.perf_counter()
-    manifest: dict[str, object] = {
+    kept = _Kept.open(out, plan)
+    tokenizer = Tokenizer.from_str(kept.tokenizer_json)
+    config = nano_config(tokenizer)
+    vocabulary = tokenizer.get_vocab()
+    alike = [(vocabulary[start], vocabulary[number]) for start, number in LINE_STARTS.items()]
+    trainer = Trainer(config, Recipe(steps=plan.steps), plan.seed, alike)
+    progress = kept.restore(trainer)
+    unseen = Workshop(kept.tokenizer_json, kept.labels, plan.noise).unseen(plan.validation_episodes)
+    with Feed(kept.tokenizer_json, kept.labels, plan.noise, plan.seed) as feed:
+        while progress.step < plan.steps:
+            _round(kept, plan, progress, trainer, feed, watch)
+            began = time.perf_counter()
+            score = trainer.evaluate(unseen)
+            progress.held_out_loss, progress.held_out_accuracy = round(score.loss, 5), round(score.accuracy, 4)
+            kept.save(trainer, {"unfinished": True})
+            results = feed.solved(out, plan.validation_instances)
+            progress.solved, progress.played = sum(solved for _, solved in results), len(results)
+            progress.by_task = {}
+            for task, solved in results:
+                tally = progress.by_task.setdefault(task, [0, 0])
+                tally[0] += solved
+                tally[1] += 1
+            progress.seconds += time.perf_counter() - began
+            kept.keep(trainer, progress)
+    manifest = {
         "seed": plan.seed,
         "steps": plan.steps,
+        "plan": asdict(plan),
+        "recipe": asdict(trainer.recipe),
+        "precision": trainer.precision,
+        "tokens": progress.tokens,
+        "decisions": progress.decisions,
+        "data_sha256": progress.data_sha256,
+        "parameters": config.parameters,
+        "held_out_tasks": HELD_OUT_TASKS,
+        "held_out_skins": HELD_OUT_SKINS,
+        "validation_loss": progress.held_out_loss,
+        "validation_token_accuracy": progress.held_out_accuracy,
+        "validation_solved": progress.by_task,
+        "trained_minutes": round(progress.seconds / 60, 1),
+        "machine": probe_machine().cpu_model,
+        "device": trainer.device.type,
+        "threads": trainer.threads,
+        "torch": wiring.library_versions()["torch"],
         "code_revision": wiring.source_revision(),
         "prompt_digest": wiring.prompt_digest(),
     }
-    device, phone = wiring.open_sim()
-    texts, labels = _study(plan, device, phone)
-    tokenizer = train_tokenizer(texts, _skeleton(), VOCABULARY)
-    written = tokenizer.to_str()
-    tell(f"tokenizer: {tokenizer.get_vocab_size()} tokens; {len(labels)} labels to drill")
-    config = nano_config(tokenizer)
-    workshop = _Workshop(written, labels)
-    unseen_seeds = range(_VALIDATION_SEED, _VALIDATION_SEED + plan.validation_episodes)
-    unseen = workshop.encode_all(demonstrations(unseen_seeds, device, phone, plan.noise))
-    trainer = Trainer(config, Recipe(steps=plan.steps), plan.seed)
-    batches = Batches(trainer.recipe.tokens_per_step, random.Random(f"batches/{plan.seed}"))
-    drill_steps = int(plan.steps * plan.drill_share)
-    rollout_steps = {int(plan.steps * share) for share in plan.rollout_at}
-    tokens = decisions = 0
-    with _Feed(plan, written, labels) as feed:
-        for step in range(plan.steps):
-            if step in rollout_steps:
-                _save(out, trainer, written, {"unfinished": True})
-                played = _rollouts(out, plan, step, device, phone)
-                batches.add(workshop.encode_all(played))
-                held = sum(demonstration.goal_held for demonstration in played)
-                tell(f"step {step}: the goal held after {held} of {len(played)} training instances")
-            while not batches.ready():
-                batches.add(feed.take(drills_only=step + _AHEAD < drill_steps))
-            batch = batches.take()
-            report = trainer.step(batch)
-            tokens += report.tokens
-            decisions += sum(int((sample.ids == config.eos_token_ids[0]).sum()) for sample in batch)
-            if (step + 1) % 50 == 0 or step + 1 == plan.steps:
-                tell(
-                    f"step {step + 1}/{plan.steps}  loss {report.loss:.4f}  accuracy {report.accuracy:.3f}  "
-                    f"{tokens / 1e6:.2f} M tokens  {decisions} decisions  {time.perf_counter() - began:.0f} s"
-                )
-            if (step + 1) % 250 == 0:
-                score = trainer.evaluate(unseen)
-                tell(f"step {step + 1}: unseen seeds: loss {score.loss:.4f}, accuracy {score.accuracy:.3f}")
-    score = trainer.evaluate(unseen)
-    minutes = (time.perf_counter() - began) / 60
-    _save(out, trainer, written, {"unfinished": True})
-    solved = _scores(out, plan, device, phone)
-    manifest |= {
-        "tokens": tokens,
-        "decisions": decisions,
-        "data_sha256": feed.digest.hexdigest(),
-        "parameters": config.parameters,
-        "held_out_token_accuracy": round(score.accuracy, 4),
-        "held_out_loss": round(score.loss, 5),
-        "closed_loop_seeds": [_FIRST_SCORED_SEED, _FIRST_SCORED_SEED + plan.scored_instances],
-        "closed_loop_solved": solved,
-        "trained_minutes": round(minutes, 1),
-        "machine": probe_machine().cpu_model,
-        "threads": 1,
-        "torch": wiring.library_versions()["torch"],
-    }
-    _save(out, trainer, written, manifest)
-    tell(f"closed loop, evaluation split, of {plan.scored_instances} each: {solved}")
-    tell(f"wrote {out} after {minutes:.1f} minutes of training")
+    kept.save(trainer, manifest)
+    kept.close()
 
 
-def _study(plan: TrainingPlan, device: Device, phone: PhoneControl) -> tuple[list[str], list[str]]:
-    """Play some episodes for the texts that the tokenizer is trained on and the labels that drills show."""
-    texts: list[str] = []
-    labels: set[str] = set()
-    first = plan.seed * _SEED_STRIDE
-    for made in demonstrations(range(first, first + plan.vocabulary_episodes), device, phone, plan.noise):
-        texts += [message.content for message in made.messages if message.role in ("user", "tool")]
-        for reply in made.expert:
-            if reply is not None:
-                texts.append(f" {reply.thought}")
-                texts += [value for value in arguments_of(reply.action).values() if isinstance(value, str)]
-        for message in made.messages:
-            labels |= {
-                line.partition("] ")[2].partition(" (")[0].partition(": ")[0]
-                for line in message.content.split("\n")
-                if line[:1] == "["
-            }
-    # neither dates nor times of day: there are too many of them to practise on
-    return texts, sorted(label for label in labels if label and not set(label) & {",", ":"})
+def _round(
+    kept: _Kept,
+    plan: TrainingPlan,
+    progress: _Progress,
+    trainer: Trainer,
+    feed: Feed,
+    watch: Callable[[Report], None],
+) -> None:
+    """Take the steps of one round, from its start or from where an earlier process was."""
+    from agent_eval.spark_backend.nano.trainer import Batches
 
-
-def _skeleton() -> Iterator[str]:
-    """Yield what every turn repeats: the opening of a call up to its first free value, and the frame of a screen."""
-    for name, tool in TOOLS.items():
-        first = next(iter(tool.model_json_schema(by_alias=True).get("properties", {})), None)
-        yield f"<tool_call>{name}" + (f"<arg_key>{first}</arg_key><arg_value>" if first else "</tool_call>")
-    yield from ("Task:", "\nApp:", "\n(scrolls)", "\n(keyboard open)")  # the frame of every screen
-    yield "<tool_call>task_complete</tool_call>"
-    yield "</arg_value><arg_key>text</arg_key><arg_value>"
-    yield "</arg_value><arg_key>index</arg_key><arg_value>"
-
-
-def _save(out: Path, trainer: Trainer, tokenizer_json: str, manifest: Mapping[str, object]) -> None:
-    from agent_eval.spark_backend.checkpoints.loader import Card
-    from agent_eval.spark_backend.checkpoints.writer import save_checkpoint
-    from agent_eval.spark_backend.nano.vocabulary import CHAT_TEMPLATE
-
-    save_checkpoint(
-        out,
-        trainer.config,
-        trainer.model.checkpoint_state(),
-        tokenizer_json=tokenizer_json,
-        chat_template=CHAT_TEMPLATE,
-        card=Card(name="nano", kind="embedded", details={"training": dict(manifest)}),
+    number = plan.round_of(progress.step)
+    first, end = plan.first_step(number), plan.first_step(number + 1)
+    began = time.perf_counter() - progress.seconds
+    if progress.step == first:
+        played: list[Sample] = []
+        progress.weights = lesson_weights()
+        if number >= plan.play_from and plan.rollouts:
+            lessons = feed.rollouts(kept.out, number * plan.rollouts, plan.rollouts, lesson_weights())
+            played = [sample for lesson in lessons for sample in lesson.samples]
+            mistaken = mistakes_by_task((lesson.task, lesson.mistakes > 0) for lesson in lessons)
+            progress.weights = lesson_weights(mistaken)
+        kept.keep_played(played)
+        kept.keep(trainer, progress)
+    assert progress.weights is not None
+    drills_end = int(plan.steps * plan.drill_share)
+    batches = Batches(trainer.recipe.tokens_per_step, random.Random(f"batches/{plan.seed}/{number}"))
+    mixed = _Mixed(
+        feed,
+        kept.played() * plan.repeats,
+        (end - first) * trainer.recipe.tokens_per_step,
+        number * _CHUNKS_OF_A_ROUND,
+        random.Random(f"played/{plan.seed}/{number}"),
     )
+    for step in range(first, end):
+        drilling = step < drills_end
+        if step in (first, drills_end):
+            mixed.begin(None if drilling else progress.weights)
+        while not batches.ready():
+            batches.add(mixed.take())
+        batch = batches.take()
+        if step < progress.step:  # an earlier process learned from this one
+            continue
+        report = trainer.step(batch)
+        progress.step = step + 1
+        progress.tokens += report.tokens
+        progress.decisions += sum(int((sample.ids == trainer.config.eos_token_ids[0]).sum()) for sample in batch)
+        progress.data_sha256 = chained(progress.data_sha256, batch)
+        progress.seconds = time.perf_counter() - began
+        last = progress.step == end
+        if progress.step % REPORT_EVERY == 0 or last:
+            told = Report(
+                progress.step,
+                plan.steps,
+                round(report.loss, 4),
+                round(report.accuracy, 4),
+                progress.tokens,
+                progress.decisions,
+                round(progress.seconds, 1),
+                progress.held_out_loss,
+                progress.held_out_accuracy,
+                progress.solved,
+                progress.played,
+            )
+            kept.log(told)
+            watch(told)
+        if progress.step % KEEP_EVERY == 0 and not last:
+            kept.keep(trainer, progress)
 
 
-def _rollouts(out: Path, plan: TrainingPlan, step: int, device: Device, phone: PhoneControl) -> list[Demonstration]:
-    """Let the model as it is play training instances."""
-    model = wiring.open_model(out, "fp32", thinking=True)
-    actor = wiring.open_policy(model, Sampling(max_tokens=64))
-    first = _ROLLOUT_SEED + plan.seed * _SEED_STRIDE + step * plan.rollouts
-    return list(demonstrations(range(first, first + plan.rollouts), device, phone, Noise.none(), actor))
+class _Mixed:
+    """Chunks of fresh demonstrations, with what the model played strewn in evenly over a round."""
+
+    def __init__(self, feed: Feed, played: Sequence[Sample], tokens: int, first_chunk: int, rng: random.Random) -> None:
+        self._feed = feed
+        self._chunk = first_chunk
+        self._waiting = list(played)
+        rng.shuffle(self._waiting)
+        share = min(MOST_PLAYED, _length(self._waiting) / tokens)
+        self._ratio = share / (1 - share)
+        self._owed = 0.0
+
+    def begin(self, weights: Mapping[str, float] | None) -> None:
+        """Go on with chunks of drills (None) or of episodes."""
+        self._feed.begin(self._chunk, weights)
+
+    def take(self) -> list[Sample]:
+        """Return the next chunk with its share of what was played."""
+        samples = self._feed.take()
+        self._chunk += 1
+        self._owed += self._ratio * _length(samples)
+        while self._waiting and self._owed > 0:
+            samples.append(self._waiting.pop())
+            self._owed -= len(samples[-1].ids)
+        return samples
 
 
-def _scores(out: Path, plan: TrainingPlan, device: Device, phone: PhoneControl) -> dict[str, int]:
-    """Let the finished model play instances of the evaluation split; count the solved ones by the judge's label."""
-    from agent_eval.episode import EpisodeKey, run_episode
+def _length(samples: Sequence[Sample]) -> int:
+    return sum(len(sample.ids) for sample in samples)
 
-    policy = wiring.open_policy(wiring.open_model(out, "bf16", thinking=True), Sampling(max_tokens=64))
-    return {
-        name: sum(
-            run_episode(task.draw(seed), policy, device, phone, EpisodeKey("bf16")).outcome.label == "success"
-            for seed in range(_FIRST_SCORED_SEED, _FIRST_SCORED_SEED + plan.scored_instances)
+
+class _Kept:
+    """The folder of a training: the checkpoint, the curve, and what an unfinished one goes on from."""
+
+    def __init__(self, out: Path, labels: list[str], tokenizer_json: str) -> None:
+        self.out = out
+        self.labels = labels
+        self.tokenizer_json = tokenizer_json
+        self._folder = out / UNFINISHED
+
+    @classmethod
+    def open(cls, out: Path, plan: TrainingPlan) -> _Kept:
+        """Begin a training in a folder, or find what an unfinished one left there.
+
+        Raises:
+            RunFolderError: the folder holds something else, or a training of another plan.
+        """
+        named = f"checkpoint folder {str(out)!r}"
+        folder = out / UNFINISHED
+        identity = json.loads(json.dumps({"plan": asdict(plan), "prompt_digest": wiring.prompt_digest()}))
+        try:
+            if (folder / "plan.json").exists():
+                held = json.loads((folder / "plan.json").read_text(encoding="utf-8"))
+                if held != identity:
+                    raise RunFolderError(
+                        f"{named} holds an unfinished training of another plan or other screens: "
+                        f"{_differences(held, identity)}",
+                        hint="give the same options to go on with it, or another folder",
+                    )
+                labels = json.loads((folder / "labels.json").read_text(encoding="utf-8"))
+                return cls(out, labels, (folder / "tokenizer.json").read_text(encoding="utf-8"))
+            require_empty(out, named)
+            from agent_eval.spark_backend.nano.vocabulary import train_tokenizer
+
+            studied = study(plan.noise, plan.seed, plan.study_episodes)
+            tokenizer = train_tokenizer(studied.texts, skeleton(), studied.phrases, VOCABULARY).to_str()
+            folder.mkdir(parents=True)
+            (folder / "labels.json").write_text(json.dumps(studied.labels, ensure_ascii=False), encoding="utf-8")
+            (folder / "tokenizer.json").write_text(tokenizer, encoding="utf-8")
+            write_atomically(folder / "plan.json", json.dumps(identity, indent=1))
+        except OSError as error:
+            raise RunFolderError(f"{named} cannot be used: {error}", hint="choose another folder") from error
+        return cls(out, studied.labels, tokenizer)
+
+    def restore(self, trainer: Trainer) -> _Progress:
+        """Bring a trainer to where the last process left off; return how far that was."""
+        from safetensors.torch import load_file
+
+        file = self._folder / "progress.json"
+        if not file.exists():
+            return _Progress()
+        progress = _Progress(**json.loads(file.read_text(encoding="utf-8")))
+        trainer.restore(load_file(self._state(progress.step)), progress.step)
+        return progress
+
+    def keep(self, trainer: Trainer, progress: _Progress) -> None:
+        """Write all that a later process goes on from; a kill at any moment leaves the one before or this one."""
+        from safetensors.torch import save_file
+
+        save_file(trainer.state(), self._state(progress.step))
+        write_atomically(self._folder / "progress.json", json.dumps(asdict(progress)))
+        for file in self._folder.glob("state-*.safetensors"):
+            if file != self._state(progress.step):
+                file.unlink()
+
+    def keep_played(self, samples: Sequence[Sample]) -> None:
+        """Write what the model played for the round that begins."""
+        from safetensors.numpy import save_file
+
+        flat = {
+            "lengths": np.array([len(sample.ids) for sample in samples], np.int64),
+            "ids": np.concatenate([np.zeros(0, np.int32), *(sample.ids for sample in samples)]),
+            "targets": np.concatenate([np.zeros(0, np.int32), *(sample.targets for sample in samples)]),
+        }
+        save_file(flat, self._folder / "played.safetensors")
+
+    def played(self) -> list[Sample]:
+        """Return what ``keep_played`` was given last."""
+        from safetensors.numpy import load_file
+
+        flat = load_file(self._folder / "played.safetensors")
+        cuts = np.cumsum(flat["lengths"])[:-1]
+        if not len(flat["lengths"]):
+            return []
+        pairs = zip(np.split(flat["ids"], cuts), np.split(flat["targets"], cuts), strict=True)
+        return [Sample(ids, targets) for ids, targets in pairs]
+
+    def log(self, report: Report) -> None:
+        """Append a line to the curve."""
+        with (self.out / CURVE).open("a", encoding="utf-8") as file:
+            file.write(json.dumps(report._asdict()) + "\n")
+
+    def curve(self) -> list[Report]:
+        """Return the curve; where a killed process was repeated, its steps count once."""
+        file = self.out / CURVE
+        return read_curve(file) if file.exists() else []
+
+    def save(self, trainer: Trainer, manifest: Mapping[str, object]) -> None:
+        """Write the checkpoint as it is."""
+        from agent_eval.spark_backend.checkpoints.loader import Card
+        from agent_eval.spark_backend.checkpoints.writer import save_checkpoint
+        from agent_eval.spark_backend.nano.vocabulary import CHAT_TEMPLATE
+
+        save_checkpoint(
+            self.out,
+            trainer.config,
+            trainer.weights(),
+            tokenizer_json=self.tokenizer_json,
+            chat_template=CHAT_TEMPLATE,
+            card=Card(name="nano", kind="embedded", details={"training": dict(manifest)}),
         )
-        for name, task in TASKS.items()
-    }
+
+    def close(self) -> None:
+        """Remove what only an unfinished training needs, and leave the curve with each step once."""
+        write_atomically(self.out / CURVE, "".join(json.dumps(one._asdict()) + "\n" for one in self.curve()))
+        shutil.rmtree(self._folder)
+
+    def _state(self, step: int) -> Path:
+        return self._folder / f"state-{step}.safetensors"
+
+
+def read_curve(file: Path) -> list[Report]:
+    """Return the training curve of a file, each step once, the last time that it was taken."""
+    lines = (json.loads(line) for line in file.read_text(encoding="utf-8").splitlines())
+    by_step = {report.step: report for report in (Report(**line) for line in lines)}
+    return [by_step[step] for step in sorted(by_step)]
+
+
+def _differences(held: Mapping[str, Any], wanted: Mapping[str, Any]) -> str:
+    flat_held, flat_wanted = ({**each["plan"], "screens": each["prompt_digest"]} for each in (held, wanted))
+    names = [name for name in flat_wanted if flat_held.get(name) != flat_wanted[name]]
+    return ", ".join(f"{name} {flat_held.get(name)} there, {flat_wanted[name]} here" for name in names)

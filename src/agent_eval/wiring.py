@@ -773,7 +773,7 @@ def prompt_digest() -> str:
     device, phone = open_sim()
     shown: list[Any] = [SYSTEM_PROMPT, tool_schemas()]
     for task in TASKS.values():
-        demonstration = play(task.draw(0, "training"), device, phone, Noise.none())
+        demonstration = play(task.draw(0), device, phone, Noise.none())
         shown.append([message.content for message in demonstration.messages if message.role in ("user", "tool")])
     return hashlib.sha256(json.dumps(shown, ensure_ascii=False).encode()).hexdigest()[:16]
 

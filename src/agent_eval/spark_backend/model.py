@@ -74,7 +74,7 @@ class Block(NamedTuple):
 
     queries: slice
     keys: slice
-    mask: Tensor  # (queries, keys), True where a query may look
+    mask: Tensor | None  # (queries, keys), True where a query may look; None: queries and keys are the same, causally
 
 
 class Span(NamedTuple):
@@ -141,6 +141,7 @@ class Attention(nn.Module):
                     k[:, :, block.keys],
                     v[:, :, block.keys],
                     attn_mask=block.mask,
+                    is_causal=block.mask is None,
                     enable_gqa=True,
                 )
                 for block in span.blocks
@@ -240,8 +241,7 @@ class Spark(nn.Module):
         new = ids.shape[1]
         x = self.embedding(ids).float()  # (B, T, H)
         spans = {
-            kind: self._span(kind, start, new, ids.device, cut=cache is not None)
-            for kind in set(self.config.layer_types)
+            kind: self._span(kind, start, new, ids.device, whole=cache is None) for kind in set(self.config.layer_types)
         }
         if cache is not None:
             cache.take(new)
@@ -254,21 +254,21 @@ class Spark(nn.Module):
         if self.head is not None:
             return self.head(hidden).float()  # type: ignore[no-any-return]
         assert isinstance(self.embedding, DenseTable)
-        return F.linear(hidden, self.embedding.weight).float()
+        return F.linear(hidden, self.embedding.weight.to(hidden.dtype)).float()
 
     def rotary(self, kind: LayerType) -> Rotary:
         """Return the rotary tables of a kind of layer."""
         return self.full_rotary if kind == "full_attention" else self.sliding_rotary
 
-    def _span(self, kind: LayerType, start: int, new: int, device: torch.device, *, cut: bool) -> Span:
+    def _span(self, kind: LayerType, start: int, new: int, device: torch.device, *, whole: bool) -> Span:
         rotation = self.rotary(kind).at(start, start + new)
         if new == 1:
             return Span(rotation, ())
         window = self.config.window(kind)
+        if whole and (window is None or new <= window):
+            return Span(rotation, (Block(slice(0, new), slice(0, new), None),))
         before = start if window is None else min(start, window - 1)  # older tokens that the cache returns
-        rows = new
-        if cut:
-            rows = WINDOW_ROWS if window is not None else max(1, MASK_CELLS // (before + new))
+        rows = WINDOW_ROWS if window is not None else max(1, MASK_CELLS // (before + new))
         blocks = []
         for first in range(before, before + new, rows):
             end = min(first + rows, before + new)
@@ -315,7 +315,7 @@ def _table(weights: CheckpointWeights, scheme: Scheme) -> DenseTable | CodedTabl
     source = weights.source(_TABLE)
     if isinstance(source, GroupedSource) and not isinstance(scheme, Fp32):
         return CodedTable(scheme.linear("model.embedding", source))
-    return DenseTable(weights[_TABLE].to(scheme.activation))
+    return DenseTable(weights[_TABLE].to(torch.float32 if isinstance(scheme, Fp32) else scheme.activation))
 
 
 def initial_weights(config: SparkConfig, generator: torch.Generator) -> dict[str, Tensor]:

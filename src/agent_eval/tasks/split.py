@@ -1,4 +1,4 @@
-"""Keep what a model is evaluated on apart from what it may be trained on. Knows nothing of tasks or phones.
+"""Keep what a model is evaluated on apart from what it is trained and chosen by. Knows nothing of tasks or phones.
 
 A key is whatever two instances could share: a goal sentence, a time of day, a battery level. A hash puts each key into
 one split for good and for every task, so a sentence held out of one task is held out of all. What has only two values,
@@ -14,13 +14,15 @@ from typing import Literal, TypeVar, get_args
 
 from agent_eval.errors import TaskFault, UnknownName
 
-Split = Literal["evaluation", "training"]
+Split = Literal["evaluation", "validation", "training"]
 SPLITS: tuple[Split, ...] = get_args(Split)
 
 EVALUATION_EVERY = 4
 """One key in so many belongs to the evaluation."""
+VALIDATION_EVERY = 4
+"""One key in so many of the others belongs to the validation: what a training is watched and chosen by."""
 MOST_TRIES = 2000
-"""Draws after which a split counts as empty; a split of three quarters or one quarter is met long before."""
+"""Draws after which a split counts as empty; the smallest, three sixteenths of the keys, is met long before."""
 
 Drawn = TypeVar("Drawn")
 
@@ -28,7 +30,9 @@ Drawn = TypeVar("Drawn")
 def split_of(key: str) -> Split:
     """Return the one split that a key belongs to."""
     number = int.from_bytes(hashlib.sha256(key.encode()).digest()[:8])
-    return "evaluation" if number % EVALUATION_EVERY == 0 else "training"
+    if number % EVALUATION_EVERY == 0:
+        return "evaluation"
+    return "validation" if number // EVALUATION_EVERY % VALIDATION_EVERY == 0 else "training"
 
 
 def checked_split(name: str) -> Split:

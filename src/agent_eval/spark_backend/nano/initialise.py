@@ -8,6 +8,7 @@ and key projections, which match equal content.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import torch
 from torch import Tensor
@@ -23,12 +24,16 @@ _SHARPNESS = 6.0
 """Length of one rotary pair of the constant key; large enough that the wanted offset wins by several logits."""
 
 
-def structured_weights(config: SparkConfig, generator: torch.Generator) -> dict[str, Tensor]:
+def structured_weights(
+    config: SparkConfig, generator: torch.Generator, alike: Sequence[tuple[int, int]] = ()
+) -> dict[str, Tensor]:
     """Draw float32 weights, named as in a checkpoint.
 
     Args:
         config: The model's shape.
         generator: Draws the random part.
+        alike: Pairs of tokens; the first begins as the second, but for a change that all first ones share. The start of
+            a line and the number that calls it are such a pair: what is found is said by copying.
     """
     weights: dict[str, Tensor] = {}
     for name, shape in config.tensor_shapes().items():
@@ -38,7 +43,11 @@ def structured_weights(config: SparkConfig, generator: torch.Generator) -> dict[
             weights[name] = torch.zeros(shape)
         else:
             weights[name] = torch.randn(shape, generator=generator) * _spread(name, shape)
-    weights["model.embedding.weight"][:, :CONSTANT_DIMS] = _EMBEDDING_SPREAD
+    table = weights["model.embedding.weight"]
+    shared = torch.randn(config.hidden_size, generator=generator) * _EMBEDDING_SPREAD
+    for first, second in alike:
+        table[first] = table[second] + shared
+    table[:, :CONSTANT_DIMS] = _EMBEDDING_SPREAD
     for layer, kind in enumerate(config.layer_types):
         fused = weights[f"model.layers.{layer}.self_attn.q_k_v_proj.weight"]
         if kind == "sliding_attention" and layer < 2:

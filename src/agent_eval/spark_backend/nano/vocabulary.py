@@ -1,7 +1,9 @@
 """The small tokenizer of the embedded model, trained on the project's own texts.
 
-A number is the same token wherever it stands (in a screen's ``[7]``, in a goal's ``7:30``, in a call), a label is the
-same tokens in a goal and on a screen, and the skeleton of a call is one token: what the model must copy, it can copy.
+A number is the same token wherever it stands in a value (in a goal's ``7:30``, in a call), a label is the same tokens
+in a goal and on a screen, and the skeleton of a call is one token: what the model must copy, it can copy. A line's start,
+its number in brackets, is one token, and so is what the phone itself calls its pages and buttons: most of what a model
+reads is screens, and what is read in fewer tokens is learned from in less time.
 """
 
 from __future__ import annotations
@@ -54,19 +56,23 @@ CHAT_TEMPLATE = """\
 """Spark's call syntax with fewer tokens around it. The system prompt and the tools are left out: the model was trained
 on exactly these, so that they carry no information for it."""
 
+LINE_STARTS = {f"\n[{number}]": str(number) for number in range(60)}
+"""The token that begins a line of a screen, and the one that calls it; as many as a screen shows (agent.prompt)."""
+
 _PRETOKENS = Regex(
-    r"\n\[|\]| \([a-z]+(?:, [a-z]+)*\)"  # the ends of a line of the screen: number, and role with states
+    r" \([a-z]+(?:, [a-z]+)*\)"  # the end of a line of the screen: role with states
     r"| ?[A-Za-z&'/-]+"  # a word with the space before it
     r"|\s|[^\sA-Za-z&'/-]"
 )
 
 
-def train_tokenizer(texts: Iterable[str], skeleton: Iterable[str], size: int) -> Tokenizer:
+def train_tokenizer(texts: Iterable[str], skeleton: Iterable[str], phrases: Iterable[str], size: int) -> Tokenizer:
     """Train a byte-level BPE.
 
     Args:
         texts: Screens, goals and thoughts of the training split.
         skeleton: Texts that become one token each, such as ``<tool_call>tap<arg_key>index</arg_key><arg_value>``.
+        phrases: Texts of several words that become one token each where they stand as words, such as `` Add alarm``.
         size: Tokens in all, special ones included.
     """
     tokenizer = Tokenizer(models.BPE(byte_fallback=False))
@@ -79,15 +85,18 @@ def train_tokenizer(texts: Iterable[str], skeleton: Iterable[str], size: int) ->
     tokenizer.decoder = decoders.ByteLevel()
     whole = [*dict.fromkeys(skeleton), "</arg_value></tool_call>"]
     numbers = [f"{number:02d}" for number in range(100)] + [str(number) for number in range(10)]
+    words = list(dict.fromkeys(phrases))
     trainer = trainers.BpeTrainer(
-        vocab_size=size - len(whole) - len(numbers),
+        vocab_size=size - len(whole) - len(numbers) - len(LINE_STARTS) - len(words),
         special_tokens=list(SPECIAL_TOKENS),
         initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
         min_frequency=10,
         show_progress=False,
     )
     tokenizer.train_from_iterator(texts, trainer)
-    tokenizer.add_tokens([AddedToken(text, normalized=False, special=False) for text in [*whole, *numbers]])
+    pieces = [*whole, *numbers, *LINE_STARTS]
+    tokenizer.add_tokens([AddedToken(text, normalized=False, special=False) for text in pieces])
+    tokenizer.add_tokens([AddedToken(text, normalized=False, special=False, single_word=True) for text in words])
     return tokenizer
 
 

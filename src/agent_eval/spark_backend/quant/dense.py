@@ -20,7 +20,7 @@ _WIDENED_CHANNELS = 4096  # channels in float32 at a time: 32 MiB at a width of 
 
 
 class Dense(nn.Module):
-    """A layer that computes in the type of its weights."""
+    """A layer that computes in the type of its inputs; weights kept wider, as in training, are narrowed each time."""
 
     def __init__(self, weight: Tensor) -> None:
         super().__init__()
@@ -28,7 +28,7 @@ class Dense(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """Map (..., K) to (..., N)."""
-        return F.linear(x, self.weight)
+        return F.linear(x, self.weight.to(x.dtype))
 
 
 class WidenedBf16(nn.Module):
@@ -76,7 +76,12 @@ def dense_layer(source: RowSource, dtype: torch.dtype, *, compiled: bool, native
 
 @dataclass(frozen=True)
 class Fp32:
-    """Float32 weights that can be trained: what training runs on, and the exact model of the tests."""
+    """Float32 weights that can be trained: what training runs on, and the exact model of the tests.
+
+    Args:
+        activation: What layers compute in; with bfloat16, weights and their updates stay in float32 (mixed precision:
+            Micikevicius et al., 2018).
+    """
 
     activation: torch.dtype = torch.float32
 
