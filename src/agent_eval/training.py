@@ -49,7 +49,7 @@ class TrainingPlan:
     """What a training run consists of; the same plan gives the same weights on one machine."""
 
     seed: int = 0
-    steps: int = 8000
+    steps: int = 5200
     rounds: int = 10
     """Equal parts of the steps. What is taught more, and what the model plays, is settled anew at the start of each."""
     drill_share: float = 0.03
@@ -57,7 +57,7 @@ class TrainingPlan:
     noise: Noise = field(default=Noise(episodes=0.5, moves=0.12))
     play_from: int = 3
     """First round at whose start the model plays; numbered from 0."""
-    rollouts: int = 960
+    rollouts: int = 720
     """Episodes that it plays then."""
     repeats: int = 2
     """Times that each of them is learned from, spread over the round."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from concurrent.futures import Executor
 
 import torch
 from torch import Tensor
@@ -31,22 +32,27 @@ class Muon(torch.optim.Optimizer):
     Args:
         matrices: Parameters of two dimensions.
         lr: Step size; the update has spectral norm of about one times ``sqrt(max(1, N / K))``.
+        pool: Threads that share the matrices.
         momentum: Decay of the running gradient.
     """
 
-    def __init__(self, matrices: Iterable[Tensor], lr: float, momentum: float = 0.95) -> None:
+    def __init__(self, matrices: Iterable[Tensor], lr: float, pool: Executor, momentum: float = 0.95) -> None:
         super().__init__(list(matrices), {"lr": lr, "momentum": momentum})
+        self._pool = pool
 
-    @torch.no_grad()
     def step(self, closure: None = None) -> None:  # type: ignore[override]  # no closure: the loss is computed outside
         """Apply one update."""
         del closure
         for group in self.param_groups:
-            for matrix in group["params"]:
-                if matrix.grad is None:
-                    continue
-                state = self.state[matrix]
-                running = state.setdefault("running", torch.zeros_like(matrix))
-                running.lerp_(matrix.grad, 1 - group["momentum"])
-                update = orthogonalised(matrix.grad.lerp(running, group["momentum"]))
-                matrix.add_(update, alpha=-group["lr"] * max(1.0, matrix.shape[0] / matrix.shape[1]) ** 0.5)
+            taught = [matrix for matrix in group["params"] if matrix.grad is not None]
+            for _ in self._pool.map(lambda matrix, group=group: self._update(matrix, group), taught):
+                pass
+
+    @torch.no_grad()
+    def _update(self, matrix: Tensor, group: Mapping[str, float]) -> None:
+        assert matrix.grad is not None
+        state = self.state[matrix]
+        running = state.setdefault("running", torch.zeros_like(matrix))
+        running.lerp_(matrix.grad, 1 - group["momentum"])
+        update = orthogonalised(matrix.grad.lerp(running, group["momentum"]))
+        matrix.add_(update, alpha=-group["lr"] * max(1.0, matrix.shape[0] / matrix.shape[1]) ** 0.5)

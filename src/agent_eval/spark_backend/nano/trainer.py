@@ -30,9 +30,10 @@ class Recipe:
 
     steps: int
     tokens_per_step: int = 4096
-    matrix_lr: float = 0.005
-    other_lr: float = 0.003
-    warmup_steps: int = 20
+    matrix_lr: float = 0.002
+    """Larger ones, and 0.003 for the rest, undo the structured start before it can be of use (docs/nano.md)."""
+    other_lr: float = 0.0008
+    warmup_steps: int = 100
     decay_share: float = 0.45
     """Share of the steps, at the end, over which the rates fall to zero."""
     clip: float = 1.0
@@ -69,6 +70,8 @@ class Trainer:
         self.config = config
         self.recipe = recipe
         self.device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        self.threads = 1 if self.device.type == "cuda" else recipe.threads
+        self._pool = ThreadPoolExecutor(self.threads)
         narrow = self.device.type == "cuda" or has_bf16_units()
         self.precision = "bfloat16 with float32 weights" if narrow else "float32"
         weights = structured_weights(config, torch.Generator().manual_seed(seed), alike)
@@ -79,11 +82,9 @@ class Trainer:
         self._weights = list(named.values())
         others = [p for p in self._weights if id(p) not in chosen]
         self._optimisers: list[tuple[torch.optim.Optimizer, float]] = [
-            (Muon(matrices, lr=recipe.matrix_lr), recipe.matrix_lr),
+            (Muon(matrices, recipe.matrix_lr, self._pool), recipe.matrix_lr),
             (torch.optim.AdamW(others, lr=recipe.other_lr, betas=(0.9, 0.95), weight_decay=0.0), recipe.other_lr),
         ]
-        self.threads = 1 if self.device.type == "cuda" else recipe.threads
-        self._pool = ThreadPoolExecutor(self.threads)
         self.steps_done = 0
 
     def step(self, samples: Sequence[Sample]) -> StepReport:

@@ -1,9 +1,9 @@
 """The small tokenizer of the embedded model, trained on the project's own texts.
 
 A number is the same token wherever it stands in a value (in a goal's ``7:30``, in a call), a label is the same tokens
-in a goal and on a screen, and the skeleton of a call is one token: what the model must copy, it can copy. A line's start,
-its number in brackets, is one token, and so is what the phone itself calls its pages and buttons: most of what a model
-reads is screens, and what is read in fewer tokens is learned from in less time.
+in a goal and on a screen, and the skeleton of a call is one token: what the model must copy, it can copy. The number in
+brackets that begins a line is one token, and so is what the phone itself calls its pages and buttons: most of what a
+model reads is screens, and what is read in fewer tokens is learned from in less time.
 """
 
 from __future__ import annotations
