@@ -27,7 +27,7 @@ from agent_eval.records import require_empty, write_atomically
 from agent_eval.spark_backend.nano.encode import Sample
 
 if TYPE_CHECKING:
-    from agent_eval.spark_backend.nano.trainer import Trainer
+    from agent_eval.spark_backend.nano.trainer import StepReport, Trainer
 
 VOCABULARY = 2560
 UNFINISHED = "unfinished"
@@ -67,6 +67,10 @@ class TrainingPlan:
     """Episodes of the validation split on which token accuracy is measured."""
     validation_instances: int = 1
     """Instances of each taught task, of the validation split, that the model plays after each round."""
+
+    def __post_init__(self) -> None:
+        if self.play_from < 1:
+            raise ValueError(f"play_from is {self.play_from}, expected 1 or more: an untrained model teaches nothing")
 
     def round_of(self, step: int) -> int:
         """Return the round that a step belongs to."""
@@ -119,17 +123,28 @@ class _Progress:
     """Validation instances solved and played after the last round, by task."""
 
 
-def train_nano(out: Path, plan: TrainingPlan, watch: Callable[[Report], None]) -> None:
+def train_nano(
+    out: Path,
+    plan: TrainingPlan,
+    watch: Callable[[Report], None],
+    *,
+    report_every: int = REPORT_EVERY,
+    keep_every: int = KEEP_EVERY,
+) -> None:
     """Train the embedded model and write its checkpoint folder; a training that was killed goes on.
 
     Args:
-        out: Folder to write: new, empty, or that of an unfinished training of the same plan.
+        out: Folder to write: new, empty, or that of a training of the same plan; a finished one is left as it is.
         plan: What to do.
         watch: Told of the progress.
+        report_every: Steps between two reports.
+        keep_every: Steps after which all that is needed to go on is written.
 
     Raises:
         RunFolderError: the folder holds something else already, or cannot be written.
     """
+    if _is_finished(out, plan):
+        return
     from tokenizers import Tokenizer
 
     from agent_eval.spark_backend.nano.shape import nano_config
@@ -147,7 +162,7 @@ def train_nano(out: Path, plan: TrainingPlan, watch: Callable[[Report], None]) -
     unseen = Workshop(kept.tokenizer_json, kept.labels, plan.noise).unseen(plan.validation_episodes)
     with Feed(kept.tokenizer_json, kept.labels, plan.noise, plan.seed) as feed:
         while progress.step < plan.steps:
-            _round(kept, plan, progress, trainer, feed, watch)
+            last = _round(kept, plan, progress, trainer, feed, watch, report_every, keep_every)
             began = time.perf_counter()
             score = trainer.evaluate(unseen)
             progress.held_out_loss, progress.held_out_accuracy = round(score.loss, 5), round(score.accuracy, 4)
@@ -161,6 +176,7 @@ def train_nano(out: Path, plan: TrainingPlan, watch: Callable[[Report], None]) -
                 tally[1] += 1
             progress.seconds += time.perf_counter() - began
             kept.keep(trainer, progress)
+            _tell(kept, plan, progress, last, watch)
     manifest = {
         "seed": plan.seed,
         "steps": plan.steps,
@@ -195,9 +211,11 @@ def _round(
     trainer: Trainer,
     feed: Feed,
     watch: Callable[[Report], None],
-) -> None:
-    """Take the steps of one round, from its start or from where an earlier process was."""
-    from agent_eval.spark_backend.nano.trainer import Batches
+    report_every: int,
+    keep_every: int,
+) -> StepReport:
+    """Take the steps of one round, from its start or from where an earlier process was; return what the last showed."""
+    from agent_eval.spark_backend.nano.trainer import Batches, StepReport
 
     number = plan.round_of(progress.step)
     first, end = plan.first_step(number), plan.first_step(number + 1)
@@ -222,6 +240,7 @@ def _round(
         number * _CHUNKS_OF_A_ROUND,
         random.Random(f"played/{plan.seed}/{number}"),
     )
+    report = StepReport(0.0, 0.0, 0)
     for step in range(first, end):
         drilling = step < drills_end
         if step in (first, drills_end):
@@ -237,25 +256,33 @@ def _round(
         progress.decisions += sum(int((sample.ids == trainer.config.eos_token_ids[0]).sum()) for sample in batch)
         progress.data_sha256 = chained(progress.data_sha256, batch)
         progress.seconds = time.perf_counter() - began
-        last = progress.step == end
-        if progress.step % REPORT_EVERY == 0 or last:
-            told = Report(
-                progress.step,
-                plan.steps,
-                round(report.loss, 4),
-                round(report.accuracy, 4),
-                progress.tokens,
-                progress.decisions,
-                round(progress.seconds, 1),
-                progress.held_out_loss,
-                progress.held_out_accuracy,
-                progress.solved,
-                progress.played,
-            )
-            kept.log(told)
-            watch(told)
-        if progress.step % KEEP_EVERY == 0 and not last:
+        if progress.step == end:
+            break
+        if progress.step % keep_every == 0:
             kept.keep(trainer, progress)
+        if progress.step % report_every == 0:
+            _tell(kept, plan, progress, report, watch)
+    return report
+
+
+def _tell(
+    kept: _Kept, plan: TrainingPlan, progress: _Progress, last: StepReport, watch: Callable[[Report], None]
+) -> None:
+    report = Report(
+        progress.step,
+        plan.steps,
+        round(last.loss, 4),
+        round(last.accuracy, 4),
+        progress.tokens,
+        progress.decisions,
+        round(progress.seconds, 1),
+        progress.held_out_loss,
+        progress.held_out_accuracy,
+        progress.solved,
+        progress.played,
+    )
+    kept.log(report)
+    watch(report)
 
 
 class _Mixed:
@@ -307,16 +334,12 @@ class _Kept:
         """
         named = f"checkpoint folder {str(out)!r}"
         folder = out / UNFINISHED
-        identity = json.loads(json.dumps({"plan": asdict(plan), "prompt_digest": wiring.prompt_digest()}))
+        identity = _identity(plan)
         try:
             if (folder / "plan.json").exists():
                 held = json.loads((folder / "plan.json").read_text(encoding="utf-8"))
                 if held != identity:
-                    raise RunFolderError(
-                        f"{named} holds an unfinished training of another plan or other screens: "
-                        f"{_differences(held, identity)}",
-                        hint="give the same options to go on with it, or another folder",
-                    )
+                    raise _another_plan(named, "an unfinished training", held, identity)
                 labels = json.loads((folder / "labels.json").read_text(encoding="utf-8"))
                 return cls(out, labels, (folder / "tokenizer.json").read_text(encoding="utf-8"))
             require_empty(out, named)
@@ -414,6 +437,39 @@ def read_curve(file: Path) -> list[Report]:
     lines = (json.loads(line) for line in file.read_text(encoding="utf-8").splitlines())
     by_step = {report.step: report for report in (Report(**line) for line in lines)}
     return [by_step[step] for step in sorted(by_step)]
+
+
+def _is_finished(out: Path, plan: TrainingPlan) -> bool:
+    """Tell whether a folder holds a finished training of this plan.
+
+    Raises:
+        RunFolderError: it holds one of another plan.
+    """
+    from agent_eval.spark_backend.checkpoints.folder import CARD_NAME
+    from agent_eval.spark_backend.checkpoints.loader import read_card
+
+    if not (out / CARD_NAME).exists() or (out / UNFINISHED).exists():
+        return False
+    training = read_card(out).details.get("training")
+    if not isinstance(training, dict) or "plan" not in training:
+        return False
+    held, wanted = {name: training[name] for name in ("plan", "prompt_digest")}, _identity(plan)
+    if held != wanted:
+        raise _another_plan(f"checkpoint folder {str(out)!r}", "a finished training", held, wanted)
+    return True
+
+
+def _identity(plan: TrainingPlan) -> dict[str, Any]:
+    """Return what a training must agree in with the one that it goes on with, as a file has it."""
+    found: dict[str, Any] = json.loads(json.dumps({"plan": asdict(plan), "prompt_digest": wiring.prompt_digest()}))
+    return found
+
+
+def _another_plan(named: str, what: str, held: Mapping[str, Any], wanted: Mapping[str, Any]) -> RunFolderError:
+    return RunFolderError(
+        f"{named} holds {what} of another plan or of other screens: {_differences(held, wanted)}",
+        hint="give the same options as then, or another folder",
+    )
 
 
 def _differences(held: Mapping[str, Any], wanted: Mapping[str, Any]) -> str:

@@ -14,7 +14,8 @@ from pathlib import Path
 
 import torch
 
-from agent_eval.demonstrations import Noise, demonstrations
+from agent_eval.curriculum import lesson_weights
+from agent_eval.demonstrations import Noise, demonstrations, taught_instances
 from agent_eval.spark_backend.chat import ChatTemplate
 from agent_eval.spark_backend.checkpoints.config import Rope, SparkConfig
 from agent_eval.spark_backend.checkpoints.loader import Card
@@ -93,7 +94,8 @@ def _conversations(lengths: tuple[int, ...]) -> tuple[Tokens, ...]:
     tokenizer, template = SparkTokenizer.from_folder(NANO), ChatTemplate.from_folder(NANO)
 
     def texts() -> Iterator[Tokens]:
-        for made in demonstrations(itertools.count(), *open_sim(), Noise(episodes=1.0, moves=0.4)):
+        drawn = taught_instances(itertools.count(), lesson_weights())
+        for made in demonstrations(drawn, *open_sim(), Noise(episodes=1.0, moves=0.4)):
             yield tuple(tokenizer.encode(template.render(made.messages, open_turn=False)))
 
     found = texts()

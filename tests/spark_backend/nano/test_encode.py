@@ -21,7 +21,9 @@ EXPERT = ToolCall(Tap(index=1), thought="Wi-Fi: off")
 
 @pytest.fixture(scope="module")
 def tokenizer() -> Tokenizer:
-    return train_tokenizer([SCREEN, " Wi-Fi: off", "back"] * 30, [TAP, "<tool_call>wait</tool_call>"], 600)
+    return train_tokenizer(
+        [SCREEN, " Wi-Fi: off", "back"] * 30, [TAP, "<tool_call>wait</tool_call>"], [" Add alarm"], 600
+    )
 
 
 def render(messages: Sequence[Message], opened: bool) -> str:
@@ -71,9 +73,21 @@ def test_a_turn_without_an_expert_teaches_nothing(tokenizer: Tokenizer) -> None:
     assert taught(tokenizer, encoded(tokenizer, ToolCall(Wait()), None)) == TURN
 
 
+def test_the_start_of_a_line_is_one_token(tokenizer: Tokenizer) -> None:
+    tokens = tokenizer.encode(SCREEN, add_special_tokens=False).tokens
+    assert [token for token in tokens if "[" in token] == ["\n[0]", "\n[1]"]
+
+
+@pytest.mark.parametrize(("words", "whole"), [("[3] Add alarm (button)", True), ("[3] Add alarms", False)])
+def test_a_phrase_of_the_phone_is_one_token_where_it_stands_as_words(
+    tokenizer: Tokenizer, words: str, whole: bool
+) -> None:
+    assert (" Add alarm" in tokenizer.encode(words, add_special_tokens=False).tokens) == whole
+
+
 def test_a_number_is_one_token_wherever_it_stands(tokenizer: Tokenizer) -> None:
     vocabulary = tokenizer.get_vocab()
-    for words in ("[30] x", "at 7:30 AM", f"{TAP}30</arg_value></tool_call>"):
+    for words in ("30 x", "at 7:30 AM", f"{TAP}30</arg_value></tool_call>"):
         assert vocabulary["30"] in tokenizer.encode(words, add_special_tokens=False).ids
 
 

@@ -3,38 +3,30 @@
 from __future__ import annotations
 
 import random
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
 
-from agent_eval.spark_backend.checkpoints.config import Rope, SparkConfig
+from agent_eval.spark_backend.checkpoints.shapes import SHAPES
+from agent_eval.spark_backend.model import Spark
 from agent_eval.spark_backend.nano.encode import IGNORED, Sample
 from agent_eval.spark_backend.nano.initialise import structured_weights
 from agent_eval.spark_backend.nano.muon import Muon, orthogonalised
 from agent_eval.spark_backend.nano.trainer import Batches, Recipe, Trainer
 
-CONFIG = SparkConfig(
-    hidden_size=32,
-    intermediate_size=64,
-    num_hidden_layers=4,
-    num_attention_heads=4,
-    num_key_value_heads=2,
-    head_dim=8,
-    vocab_size=32,
-    max_position_embeddings=64,
-    sliding_window=8,
-    full_rope=Rope(theta=1000.0, partial_rotary_factor=0.5),
-    bos_token_id=0,
-    eos_token_ids=(1,),
-)
+CONFIG = replace(SHAPES["nano"], intermediate_size=64, vocab_size=64, bos_token_id=0, eos_token_ids=(1,))
+STARTS = [(40 + number, 20 + number) for number in range(8)]
+"""Tokens that begin a line, each with the number that calls it."""
 
 
 def echo(rng: random.Random, length: int = 12) -> Sample:
     """A sequence in which each token names the next."""
-    ids = [rng.randrange(2, 32)]
+    ids = [rng.randrange(2, 64)]
     while len(ids) < length:
-        ids.append((ids[-1] * 5 + 3) % 32)
+        ids.append((ids[-1] * 5 + 3) % 64)
     return Sample(np.array(ids, np.int32), np.array([*ids[1:], IGNORED], np.int32))
 
 
@@ -50,9 +42,10 @@ def test_the_update_is_close_to_the_nearest_orthogonal_matrix(shape: tuple[int, 
 def test_muon_moves_against_the_gradient_by_its_rate() -> None:
     weight = torch.nn.Parameter(torch.zeros(6, 6))
     weight.grad = torch.eye(6)
-    Muon([weight], lr=0.1).step()
+    with ThreadPoolExecutor(1) as pool:
+        Muon([weight], 0.1, pool).step()
     assert torch.allclose(weight.diagonal(), torch.full((6,), -0.1), atol=0.04)
-    assert (weight - torch.diag(weight.diagonal())).abs().max() < 1e-6
+    assert (weight - torch.diag(weight.diagonal())).abs().max() < 1e-3  # bfloat16 where the CPU has it
 
 
 def test_the_start_has_the_tensors_of_a_checkpoint_and_depends_on_its_seed_alone() -> None:
@@ -62,19 +55,51 @@ def test_the_start_has_the_tensors_of_a_checkpoint_and_depends_on_its_seed_alone
     assert all(torch.equal(first[name], again[name]) for name in first)
 
 
-def test_heads_of_the_first_layer_begin_by_looking_back_by_fixed_offsets() -> None:
-    """Scores of constant inputs, rotated as the model rotates them, peak at offset head + 1."""
-    config = SparkConfig(**{**CONFIG.__dict__, "head_dim": 32, "hidden_size": 128, "vocab_size": 64})
-    fused = structured_weights(config, torch.Generator().manual_seed(0))["model.layers.0.self_attn.q_k_v_proj.weight"]
-    inputs = torch.zeros(128)
-    inputs[:16] = 1.0
-    projected = (fused @ inputs).view(-1, 32)
-    frequencies = 10_000.0 ** (-torch.arange(16) * 2 / 32)
-    for head in range(3):
-        q = torch.complex(projected[head, :16], projected[head, 16:])
-        k = torch.complex(projected[4 + head // 2, :16], projected[4 + head // 2, 16:])
-        scores = [float((q * k.conj() * torch.exp(1j * offset * frequencies)).real.sum()) for offset in range(8)]
-        assert int(np.argmax(scores)) == head + 1
+def started(seed: int = 0) -> Spark:
+    return Spark(CONFIG, structured_weights(CONFIG, torch.Generator().manual_seed(seed), STARTS))
+
+
+def screen(rng: random.Random, lines: int = 5) -> tuple[list[int], int, int]:
+    """Lines of a start and two words each; the last word of one of them, and the number of its line."""
+    words = rng.sample(range(2, 20), lines)
+    shown = [token for line in range(lines) for token in (STARTS[line][0], rng.randrange(50, 64), words[line])]
+    chosen = rng.randrange(lines)
+    return shown, words[chosen], STARTS[chosen][1]
+
+
+def test_the_first_layer_begins_by_noting_the_tokens_before_and_the_start_of_the_line() -> None:
+    model = started()
+    shown, _, _ = screen(random.Random(0), 8)
+    seen: list[torch.Tensor] = []
+    next(iter(model.layers)).register_forward_hook(lambda _layer, _inputs, output: seen.append(output.detach()[0]))
+    model(torch.tensor([shown]))
+    content = model.checkpoint_state()["model.embedding.weight"][:, 16:44]
+    lines, seconds = [], []
+    for position in range(3, len(shown)):
+        start = shown[position - position % 3]
+        lines.append(float(torch.cosine_similarity(seen[0][position, 160:188], content[start], dim=0)))
+        if position % 3 != 2:  # two before the last word stands the start of the line, which has its own note
+            second = content[shown[position - 2]][:22]
+            seconds.append(float(torch.cosine_similarity(seen[0][position, 136:158], second, dim=0)))
+    assert np.mean(lines) > 0.9
+    assert np.mean(seconds) > 0.7
+
+
+def test_the_start_already_finds_the_number_of_the_line_that_a_name_stands_in() -> None:
+    """What training need not find out: a name was said, and two tokens later its number follows."""
+    model = started()
+    numbers = [number for _, number in STARTS]
+    right = 0
+    for seed in range(40):
+        shown, word, number = screen(random.Random(seed))
+        logits = model.logits(model(torch.tensor([[*shown, 1, word, 0, 60]])))[0, -1]
+        right += numbers[int(logits[numbers].argmax())] == number
+    assert right > 20  # by chance, a fifth of them
+
+
+def test_a_model_too_narrow_for_notes_is_refused() -> None:
+    with pytest.raises(ValueError, match="hidden_size"):
+        structured_weights(replace(CONFIG, hidden_size=64), torch.Generator(), STARTS)
 
 
 def test_a_step_on_the_same_data_is_the_same_step() -> None:
@@ -95,6 +120,40 @@ def test_a_model_learns_a_rule_that_it_is_shown() -> None:
     after = trainer.evaluate([echo(random.Random(9)) for _ in range(16)])
     assert before.accuracy < 0.3
     assert after.accuracy > 0.95
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+def test_the_gradient_is_that_of_the_whole_batch_however_many_threads_share_it(threads: int) -> None:
+    batch = [echo(random.Random(n), 8 + n) for n in range(7)]
+    trainer = Trainer(CONFIG, Recipe(steps=1, threads=threads), seed=0)
+    reports = trainer.step(batch)
+    whole = Trainer(CONFIG, Recipe(steps=1, threads=1), seed=0)
+    expected = whole.step(batch)
+    assert reports.loss == pytest.approx(expected.loss, rel=1e-3)
+    assert reports.tokens == expected.tokens
+    for name, weight in trainer.weights().items():
+        assert torch.allclose(weight.float(), whole.weights()[name].float(), atol=2e-3), name
+
+
+def test_a_trainer_goes_on_from_a_kept_state_as_if_it_had_never_stopped() -> None:
+    def batch(number: int) -> list[Sample]:
+        return [echo(random.Random(10 * number + n)) for n in range(6)]
+
+    one = Trainer(CONFIG, Recipe(steps=6), seed=0)
+    for number in range(3):
+        one.step(batch(number))
+    kept = one.state()
+    other = Trainer(CONFIG, Recipe(steps=6), seed=1)
+    other.restore(kept, one.steps_done)
+    for number in range(3, 6):
+        assert one.step(batch(number)) == other.step(batch(number))
+    assert all(torch.equal(weight, other.weights()[name]) for name, weight in one.weights().items())
+
+
+def test_a_state_of_another_model_is_refused() -> None:
+    trainer = Trainer(CONFIG, Recipe(steps=1), seed=0)
+    with pytest.raises(KeyError):
+        trainer.restore({}, 0)
 
 
 def test_positions_without_a_target_do_not_count() -> None:

@@ -17,7 +17,8 @@ from torch import Tensor, nn
 
 from agent_eval.agent import tool_schemas
 from agent_eval.contracts import Engine
-from agent_eval.demonstrations import Noise, demonstrations
+from agent_eval.curriculum import lesson_weights
+from agent_eval.demonstrations import Noise, demonstrations, taught_instances
 from agent_eval.spark_backend.chat import ChatTemplate
 from agent_eval.spark_backend.checkpoints.config import SparkConfig
 from agent_eval.spark_backend.kernels.linear import PackedLinear
@@ -66,7 +67,8 @@ def episodes(folder: Path, *, longest: int) -> Iterator[Episode]:
     tokenizer = SparkTokenizer.from_folder(folder)
     template = ChatTemplate.from_folder(folder, special_tokens(SparkConfig.from_folder(folder), tokenizer))
     device, phone = open_sim()
-    for shown in demonstrations(itertools.count(FIRST_SEED), device, phone, Noise.none()):
+    drawn = taught_instances(itertools.count(FIRST_SEED), lesson_weights())
+    for shown in demonstrations(drawn, device, phone, Noise.none()):
         turns = [at for at, message in enumerate(shown.messages) if message.role == "assistant"]
         prompts = [_prompt(shown.messages[:at], template, tokenizer) for at in turns]
         first = list(itertools.takewhile(lambda message: message.role == "system", shown.messages))

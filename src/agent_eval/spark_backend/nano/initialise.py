@@ -63,6 +63,9 @@ def structured_weights(
         config: The model's shape.
         generator: Draws the random part.
         alike: Tokens that start a line, each with the number that calls it; the two begin alike in content.
+
+    Raises:
+        ValueError: the model is too narrow.
     """
     weights: dict[str, Tensor] = {}
     for name, shape in config.tensor_shapes().items():
@@ -106,7 +109,8 @@ class _Notes:
         """Content of the token two before."""
         self.before = slice(self.second.start - _NOTED, self.second.start)
         """Content of the token before."""
-        assert self.before.start >= _CONTENT + _NUMBER, "the model is too narrow for notes"
+        if self.before.start < _CONTENT + config.head_dim:
+            raise ValueError(f"hidden_size {end} leaves no room for what the first layer notes; expected 128 or more")
         self.scale = math.sqrt((12 + self.before.start - _CONTENT) / end)
         """Root mean square of an embedding, in units of its spread."""
 
