@@ -23,7 +23,7 @@ from agent_eval.types import Message, Sampling
 
 CHUNK = 32
 """Episodes made at a time."""
-DRILL_EVERY = 8
+DRILL_EVERY = 2
 """Once episodes are learned from, one drill comes with so many of them."""
 PIECE = 1024
 """Tokens of a conversation that are learned from at once: attention costs the square of them."""

@@ -49,10 +49,10 @@ class TrainingPlan:
     """What a training run consists of; the same plan gives the same weights on one machine."""
 
     seed: int = 0
-    steps: int = 5200
+    steps: int = 4200
     rounds: int = 10
     """Equal parts of the steps. What is taught more, and what the model plays, is settled anew at the start of each."""
-    drill_share: float = 0.03
+    drill_share: float = 0.05
     """Share of the steps, at the start, on lookup drills only; before episodes come in."""
     noise: Noise = field(default=Noise(episodes=0.5, moves=0.12))
     play_from: int = 3

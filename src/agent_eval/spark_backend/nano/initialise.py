@@ -40,7 +40,7 @@ _SILENT = ("out_proj.weight", "down_proj.weight", "g_proj.weight")
 _OPEN = 0.5
 """A gate whose weights are zero lets half through."""
 
-_OFFSET_LOGIT = 6.0
+_OFFSET_LOGIT = 12.0
 """Score of the token that a head looks for by its distance, in all rotary pairs that tell neighbours apart."""
 _LINE_LOGIT = 3.0
 """Score of a line's start in each of some slower rotary pairs, falling off with its distance."""
@@ -82,7 +82,7 @@ def structured_weights(
         table[start] = table[number]
     table[:, _CONSTANT] = _SPREAD
     table[:, _STARTS_LINE] = 0.0
-    table[[start for start, _ in alike], _STARTS_LINE] = 2 * _SPREAD
+    table[[start for start, _ in alike], _STARTS_LINE] = _SPREAD
     for layer, kind in enumerate(config.layer_types):
         fused = weights[f"model.layers.{layer}.self_attn.q_k_v_proj.weight"]
         out = weights[f"model.layers.{layer}.self_attn.out_proj.weight"]
@@ -202,7 +202,7 @@ def _attend_to_line_start(heads: _Heads, notes: _Notes, config: SparkConfig, hea
     key[:] = 0.0
     query[:half, _CONSTANT][slow] = strength * notes.scale / _CONSTANT.stop
     flags = _STARTS_LINE.stop - _STARTS_LINE.start
-    key[:half, _STARTS_LINE][slow] = strength * notes.scale / (2 * flags)
+    key[:half, _STARTS_LINE][slow] = strength * notes.scale / flags
 
 
 def _look_up(heads: _Heads, notes: _Notes, config: SparkConfig) -> None:
@@ -230,7 +230,7 @@ def _look_up(heads: _Heads, notes: _Notes, config: SparkConfig) -> None:
     root = math.sqrt(config.head_dim)
     in_line = turning + _COMPARED
     query[in_line, _CONSTANT] = math.sqrt(_LINE_BONUS * root) / _CONSTANT.stop
-    key[in_line, notes.in_line] = math.sqrt(_LINE_BONUS * root) / (2 * _FLAGS)
+    key[in_line, notes.in_line] = math.sqrt(_LINE_BONUS * root) / _FLAGS
     slow = 2  # this rotary pair turns by half in about a thousand tokens
     query[slow, _CONSTANT] = math.sqrt(_NEWEST_BONUS * root) / _CONSTANT.stop
     key[slow, _CONSTANT] = math.sqrt(_NEWEST_BONUS * root) / _CONSTANT.stop
