@@ -11,13 +11,17 @@ VLLM := $(VENV)-vllm
 VLLM_REQUIREMENTS := src/agent_eval/spark_backend/vllm/requirements.txt
 NATIVE := hatch_build.py $(wildcard src/agent_eval/spark_backend/kernels/native/*)
 
-.PHONY: run test vllm test-vllm peers parity parity-mlx parity-vllm check wheel kernels clean
+.PHONY: run test nano vllm test-vllm peers parity parity-mlx parity-vllm check wheel kernels clean
 
 run: $(READY)
 	$(VENV)/bin/agent-eval run --builds bf16,w4a16,w4a8
 
 test: $(PEERS)
 	$(VENV)/bin/python -m pytest
+
+# trains the embedded model and scores it, in an hour or two on two cores; repeated, it goes on where it was
+nano: $(READY)
+	$(VENV)/bin/agent-eval train --out build/nano
 
 # after it, `.venv-vllm/bin/agent-eval run --engine vllm`
 vllm: $(VLLM)/.ready

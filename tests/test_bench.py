@@ -168,7 +168,7 @@ def test_a_process_that_dies_is_named_with_what_it_ended_with(folder: Path) -> N
         (["--builds", "bf16,oracle"], "oracle computes nothing"),
         (["--builds", "w5a5"], "unknown build 'w5a5'"),
         (["--model", "/nowhere"], "/nowhere"),
-        (["--prompt", "1000000"], "do not fit the model's 4096 positions"),
+        (["--prompt", "1000000"], "do not fit the model's 8192 positions"),
         (["--passes", "0"], "'0' is not a whole number from 1"),
     ],
 )

@@ -9,7 +9,7 @@ import pytest
 
 from agent_eval.cli import main
 from agent_eval.spark_backend.builds import load_build
-from agent_eval.spark_backend.checkpoints.loader import checkpoint_kind
+from agent_eval.spark_backend.checkpoints.loader import checkpoint_kind, read_card
 from agent_eval.spark_backend.checkpoints.synthetic import synthetic_checkpoint
 from tests.spark_backend.configs import SMALL
 
@@ -77,6 +77,18 @@ def test_random_weights_are_labelled(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert checkpoint_kind(tmp_path / "quantised") == "synthetic"
 
 
+def test_outliers_are_folded_into_a_model_and_the_folder_is_labelled(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    assert main(["build", "nano", "--to", "outliers", "--seed", "3", "--out", str(out)]) == 0
+    shown = capsys.readouterr()
+    assert "CONSTRUCTED: computes what nano does" in shown.out
+    assert f"{out / 'model.safetensors'}" in shown.out
+    card = read_card(out)
+    assert (card.name, card.kind, card.details["constructed"]["seed"]) == ("nano-outliers", "constructed", 3)
+
+
 def test_llama_cpps_mixture_is_written_as_gguf(
     checkpoint: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -98,6 +110,9 @@ REFUSED: list[tuple[list[str], str]] = [
     (["nano", "--to", "w4a8-g32", "--group", "64"], "has groups of 32, asked for 64"),
     (["nano", "--to", "q4_k_m", "--keep-head"], "--keep-head does not apply"),
     (["nano", "--to", "q4_k_m", "--method", "rtn"], "--method does not apply"),
+    (["nano", "--to", "outliers", "--method", "gptq"], "outliers quantises nothing; --method does not apply"),
+    (["nano", "--to", "outliers", "--group", "32"], "outliers quantises nothing; --group does not apply"),
+    (["nowhere", "--to", "outliers"], "unknown model 'nowhere'"),
     (["nowhere", "--to", "w4a8"], "unknown model 'nowhere'"),
     (["synth"], "--like is missing; expected one of: 1.7b, 4b, mid, nano"),
     (["synth", "--like", "7b"], "unknown shape '7b'"),

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import random
+from difflib import SequenceMatcher
 
 import pytest
 
-from agent_eval.actions import PressKey, Tap, TaskComplete, ToolCall
+from agent_eval.actions import PressKey, Tap, TaskComplete, ToolCall, TypeText
 from agent_eval.agent import ModelPolicy, tool_schemas
 from agent_eval.contracts import Decision, Device, PhoneControl
 from agent_eval.curriculum import lesson_weights
@@ -124,7 +125,7 @@ LABELS = ["Wi-Fi", "Display", "OK", "Battery", "Apps", "Bluetooth", "Dark theme"
 def drilled() -> list[tuple[str, str, str, ToolCall]]:
     """Return verb and object of the goal, the screen, and the reply, of many drills."""
     found = []
-    for made in drills(range(120), LABELS):
+    for made in drills(range(400), LABELS):
         screens = [message.content for message in made.messages if message.role in ("user", "tool")]
         for screen, expert in zip(screens, made.expert, strict=True):
             assert expert is not None
@@ -158,6 +159,24 @@ def test_a_drill_reads_a_value_off_the_screen() -> None:
     for thing, screen, reply in read:
         assert isinstance(reply.action, TaskComplete)
         assert f"{thing}: {reply.action.answer} (row)" in screen
+
+
+def test_a_drill_types_what_its_sentence_says_into_the_field_that_it_names() -> None:
+    typed = [(screen, reply) for _, _, screen, reply in drilled() if isinstance(reply.action, TypeText)]
+    assert len(typed) > 50
+    for screen, reply in typed:
+        assert isinstance(reply.action, TypeText)
+        assert reply.action.text in screen.split("\n")[0]
+        assert f"[{reply.action.index}] {reply.thought} (field)" in screen
+
+
+def test_what_a_drill_asks_for_often_stands_among_names_that_differ_in_one_part() -> None:
+    def alike(screen: str, thing: str) -> int:
+        labels = {line.partition("] ")[2].partition(" (")[0] for line in screen.split("\n") if line.startswith("[")}
+        return sum(SequenceMatcher(None, label, thing).ratio() > 0.6 for label in labels - {thing})
+
+    tapped = [alike(screen, thing) for verb, thing, screen, _ in drilled() if verb == "Tap"]
+    assert sum(count > 0 for count in tapped) > len(tapped) / 4
 
 
 def test_no_drill_asks_for_a_time_of_day_of_the_evaluation() -> None:

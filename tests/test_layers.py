@@ -32,7 +32,10 @@ CORE = {
     "replay": {"contracts", "records", "types", "actions", "outcome", "errors"},
 }
 """What each module of the core may import of this project."""
-COMPOSERS = {"bench", "bench_arm", "cli", "doctor", "wiring", "demonstrations", "gates", "training", "__main__"}
+COMPOSERS = {
+    "bench", "bench_arm", "cli", "curriculum", "demonstrations", "doctor", "gates", "lessons", "running", "scoring",
+    "training", "wiring", "__main__",
+}  # fmt: skip
 """Modules that join packages; nothing else imports them."""
 DRAWING = {
     ("reports", "layout"),
@@ -44,7 +47,7 @@ DRAWING = {
 """Modules that draw what others compute."""
 HEAVY: dict[str, Callable[[tuple[str, ...]], bool]] = {
     "torch": lambda place: place[0] == "spark_backend",
-    "tokenizers": lambda place: place[0] == "spark_backend" or place == ("training",),
+    "tokenizers": lambda place: place[0] == "spark_backend" or place in {("lessons",), ("training",)},
     "huggingface_hub": lambda place: place == ("spark_backend", "checkpoints", "hub"),
     "vllm": lambda place: place[:2] == ("spark_backend", "vllm"),
     "transformers": lambda place: place[:2] == ("spark_backend", "vllm"),

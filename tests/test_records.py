@@ -11,6 +11,7 @@ from agent_eval.errors import RunFolderError
 from agent_eval.outcome import Outcome
 from agent_eval.records import EPISODES_NAME, EpisodeRecord, RunConfiguration, RunFolder, RunManifest, StepRecord
 from agent_eval.types import Change, MachineProbe
+from agent_eval.wiring import default_run_folder
 from tests.fakes import TIMING
 
 ENGINE_FIELDS = ("engine", "engine_settings", "concurrency", "constrained")
@@ -204,7 +205,7 @@ def test_a_run_of_before_builds_had_checkpoints_of_their_own_is_still_read(tmp_p
         sink.append(record())
     for file in (run.path / "manifest.json", run.path / "episodes.jsonl"):
         old = json.loads(file.read_text("utf-8"))
-        assert old["schema_version"] == 4
+        assert old["schema_version"] == 5
         old["schema_version"] = 2
         for name in ("model_revision", "build_sources"):
             old.pop(name, None)
@@ -230,6 +231,26 @@ def test_a_run_of_before_there_was_another_engine_is_read_as_one_of_torch(tmp_pa
     again = RunFolder.create_or_resume(run.path, manifest()).manifest.configuration
     assert [getattr(again, name) for name in ENGINE_FIELDS] == ["torch", (), 1, False]
     assert len(RunFolder.open(run.path).episodes()) == 1
+
+
+def test_a_run_of_before_there_was_a_choice_of_splits_is_gone_on_with_under_the_same_name(tmp_path: Path) -> None:
+    run = RunFolder.create_or_resume(tmp_path / "run", manifest())
+    file = run.path / "manifest.json"
+    old = json.loads(file.read_text("utf-8"))
+    assert "split" not in old["configuration"], "default names of folders are made of these fields"
+    file.write_text(json.dumps(old | {"schema_version": 4}) + "\n", encoding="utf-8")
+    again = RunFolder.create_or_resume(run.path, manifest(split="evaluation")).manifest.configuration
+    assert again.split == "evaluation"
+    assert default_run_folder(again) == default_run_folder(configuration())
+    assert default_run_folder(configuration(split="training")) != default_run_folder(configuration())
+
+
+@pytest.mark.parametrize(("recorded", "asked"), [("evaluation", "training"), ("training", "evaluation")])
+def test_a_run_is_not_gone_on_with_on_another_split(tmp_path: Path, recorded: str, asked: str) -> None:
+    RunFolder.create_or_resume(tmp_path / "run", manifest(split=recorded))
+    assert RunFolder.open(tmp_path / "run").manifest.configuration.split == recorded
+    with pytest.raises(RunFolderError, match=f"recorded with split='{recorded}'; this command has split='{asked}'"):
+        RunFolder.create_or_resume(tmp_path / "run", manifest(split=asked))
 
 
 @pytest.mark.parametrize(

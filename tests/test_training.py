@@ -11,7 +11,7 @@ import pytest
 
 from agent_eval import wiring
 from agent_eval.curriculum import HELD_OUT_SKINS, HELD_OUT_TASKS, TAUGHT_TASKS
-from agent_eval.errors import RunFolderError
+from agent_eval.errors import OperatorError, RunFolderError
 from agent_eval.spark_backend.checkpoints.digest import checkpoint_digest
 from agent_eval.spark_backend.checkpoints.loader import read_card
 from agent_eval.training import CURVE, UNFINISHED, Report, TrainingPlan, read_curve, train_nano
@@ -129,6 +129,12 @@ def test_a_folder_that_holds_something_is_not_written_to(tmp_path: Path) -> None
     (tmp_path / "mine.txt").write_text("")
     with pytest.raises(RunFolderError, match=r"mine\.txt"):
         train_nano(tmp_path, PLAN, ignore)
+
+
+@pytest.mark.parametrize("seed", [-1, 100])
+def test_a_seed_whose_lessons_another_training_would_share_is_refused(seed: int) -> None:
+    with pytest.raises(OperatorError, match=f"{seed}, expected one from 0 to 99"):
+        replace(PLAN, seed=seed)
 
 
 def test_every_step_belongs_to_the_round_whose_first_step_it_follows() -> None:

@@ -11,6 +11,8 @@ import pytest
 
 from agent_eval import wiring
 from agent_eval.errors import CheckpointError, OperatorError, UnknownName
+from agent_eval.spark_backend.checkpoints.digest import checkpoint_digest
+from agent_eval.spark_backend.checkpoints.loader import read_card
 from agent_eval.wiring import Checkpoint, Checkpoints
 from tests.fakes import tiny_checkpoint
 
@@ -80,9 +82,43 @@ def test_a_model_is_embedded_or_a_folder(checkpoint: Path) -> None:
     assert wiring.resolve_checkpoint(str(checkpoint)) == Checkpoint(str(checkpoint), checkpoint)
 
 
+def test_a_constructed_model_is_made_of_its_source_when_it_is_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AGENT_EVAL_CACHE", str(tmp_path))
+    found = wiring.resolve_checkpoint("nano-outliers")
+    assert found.given == found.source == "nano-outliers"
+    assert found.folder.is_relative_to(tmp_path)
+    assert wiring.resolve_checkpoint("nano-outliers") == found
+    card = read_card(found.folder)
+    assert (card.name, card.kind) == ("nano-outliers", "constructed")
+    assert card.details["constructed"]["digest"] == checkpoint_digest(wiring.EMBEDDED["nano"])
+    assert wiring.CONSTRUCTED.keys().isdisjoint(wiring.EMBEDDED)
+    assert set(wiring.CONSTRUCTED.values()) <= set(wiring.EMBEDDED)
+
+
+@pytest.mark.parametrize(
+    ("kinds", "found"),
+    [
+        (["published"], "published"),
+        (["embedded", "constructed"], "constructed"),
+        (["constructed", "embedded"], "constructed"),
+        (["constructed", "synthetic"], "synthetic"),
+    ],
+)
+def test_one_build_that_is_no_models_own_makes_the_whole_run_so(tmp_path: Path, kinds: list[str], found: str) -> None:
+    for number, kind in enumerate(kinds):
+        (tmp_path / str(number)).mkdir()
+        (tmp_path / str(number) / "card.json").write_text(json.dumps({"kind": kind}), "utf-8")
+    model, *own = (Checkpoint(str(number), tmp_path / str(number)) for number in range(len(kinds)))
+    assert wiring.kind_of(Checkpoints(model, {f"w4a{number}": one for number, one in enumerate(own)})) == found
+
+
 @pytest.mark.parametrize("model", ["namo", "", "./a/b", "/nowhere/at/all", "a/b/c"])
 def test_what_is_neither_lists_what_there_is(model: str) -> None:
-    with pytest.raises(UnknownName, match=r"unknown model .* expected one of: nano, a path of .*, a hub id such as"):
+    with pytest.raises(
+        UnknownName, match=r"unknown model .* one of: nano, nano-outliers, a path of .*, a hub id such as"
+    ):
         wiring.resolve_checkpoint(model)
 
 

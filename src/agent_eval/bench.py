@@ -175,7 +175,6 @@ def run_bench(options: BenchOptions, tell: Callable[[str], None]) -> BenchRecord
     from agent_eval.bench_arm import ProcessArm, ThisMachine
     from agent_eval.spark_backend import launcher
     from agent_eval.spark_backend.checkpoints.config import SparkConfig
-    from agent_eval.spark_backend.checkpoints.loader import checkpoint_kind
     from agent_eval.spark_backend.probe import probe_machine
 
     builds, own_checkpoints = wiring.choose_builds(options.builds)
@@ -215,7 +214,7 @@ def run_bench(options: BenchOptions, tell: Callable[[str], None]) -> BenchRecord
     return BenchRecord(
         created=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         model=options.model,
-        model_kind=checkpoint_kind(folder),
+        model_kind=wiring.kind_of(checkpoints),
         parameters=config.parameters,
         machine=probe_machine(),
         versions={"agent-eval": __version__, "revision": wiring.source_revision(), **wiring.library_versions()},

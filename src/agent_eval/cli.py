@@ -24,14 +24,17 @@ if TYPE_CHECKING:
     from agent_eval.contracts import Instance, Task
     from agent_eval.matrix import WorkUnit
     from agent_eval.records import EpisodeRecord, RunFolder
+    from agent_eval.running import Watch
     from agent_eval.spark_backend.convert import ConversionReport
     from agent_eval.training import Report
     from agent_eval.types import Priority
     from agent_eval.wiring import RunOptions
 
 _LANGUAGES = ("en", "de", "zh")
+_SPLITS = ("evaluation", "validation", "training")
 _PRIORITIES = ("speed", "fidelity", "agentic")
 _SYNTHETIC = "synth"
+_OUTLIERS = "outliers"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -62,57 +65,16 @@ def _run(options: argparse.Namespace) -> int:
 
     launcher.prepare(vllm=options.engine == "vllm")
     from agent_eval import wiring
-    from agent_eval.episode import EpisodeLimits
-    from agent_eval.matrix import draw_instances, run_matrix, work_units
-    from agent_eval.records import RunFolder
-    from agent_eval.waves import Lanes, Watcher, run_waves
+    from agent_eval.running import play_run
 
     tasks, instances = wiring.find_tasks(_names(options.tasks, "--tasks"))
     chosen = _run_options(options, tasks, options.instances or instances)
-    choice = wiring.choose_engine(
-        chosen.engine, builds=chosen.builds, concurrency=chosen.concurrency, constrained=chosen.constrained
-    )
-    models = wiring.models_among(chosen.builds)
-    checkpoints = wiring.find_checkpoints(chosen.model, chosen.builds, chosen.own_checkpoints)
-    drawn = draw_instances(tasks, chosen.instances, chosen.seed, chosen.language)
-    wiring.check_device(chosen, drawn)
-    configuration = wiring.configuration_of(chosen, checkpoints, drawn)
-    out = Path(options.out) if options.out else wiring.default_run_folder(configuration)
-    stale = wiring.stale_reason(checkpoints.model.folder, configuration.prompt_digest) if checkpoints else ""
-    if stale:
-        _tell(f"warning: the model {chosen.model!r} does not fit this version: {stale}")
-        _tell("hint: `agent-eval train` makes one that does")
-    manifest = wiring.manifest_of(configuration, checkpoints, choice)
-    RunFolder.check(out, manifest)
-    loaded = wiring.open_models(checkpoints, models, choice, _tell, thinking=chosen.thinking) if checkpoints else {}
-    run = RunFolder.create_or_resume(out, wiring.with_loaded(manifest, checkpoints, loaded))
-    units, recorded = list(work_units(chosen.builds, drawn)), run.episodes()
-    _tell(f"run folder: {out} ({len({r.episode for r in recorded})} of {len(units)} episodes recorded before)")
-    limits = EpisodeLimits(chosen.stop_on_loop, chosen.max_episode_s, chosen.max_episode_tokens)
-    with wiring.open_devices(chosen) as devices, run.sink() as sink, _Progress(units, recorded, chosen) as progress:
-        if chosen.concurrency == 1:
-
-            def place(build: str) -> wiring.Place:
-                return wiring.place_of(build, loaded.get(build), devices[0], chosen)
-
-            run_matrix(units, recorded, place, sink, limits, progress.record)
-        else:
-
-            def lanes(build: str) -> Lanes:
-                return wiring.lanes_of(build, loaded.get(build), devices, chosen)
-
-            watcher = Watcher(progress.record, _tell_of_difference)
-            run_waves(units, recorded, lanes, sink, limits, watcher, chosen.concurrency)
+    out = Path(options.out) if options.out else None
+    run = play_run(chosen, out, _tell, _watch(chosen.concurrency))
     _print_report(run)
-    if models:
+    if wiring.models_among(chosen.builds):
         _print_recommendation(run, "agentic")
     return 0
-
-
-def _tell_of_difference(before: EpisodeRecord, now: EpisodeRecord) -> None:
-    _tell(f"warning: {now.episode} went otherwise when its wave was played again; the record of before stands")
-    if before.outcome.label != now.outcome.label:
-        _tell(f"hint: it was {before.outcome.label} and is {now.outcome.label}; equal runs differ on this machine")
 
 
 def _bench(options: argparse.Namespace) -> int:
@@ -290,7 +252,7 @@ def _replay(options: argparse.Namespace) -> int:
     run = _open_run(options.run)
     record = _episode(run, options.episode)
     configuration = run.manifest.configuration
-    instance = find_task(record.task).draw(record.seed, language=configuration.language)
+    instance = find_task(record.task).draw(record.seed, configuration.split, configuration.language)
     _require_same_instance(record, instance)
     if configuration.device not in wiring.SIMULATED:
         raise OperatorError(
@@ -331,8 +293,10 @@ def _build(options: argparse.Namespace) -> int:
     from agent_eval.spark_backend.quant.name import parse_build
 
     if options.to is None:
-        hint = "w4a16, w4a8, w4a8-asym, or q4_k_m for llama.cpp"
+        hint = f"w4a16, w4a8, w4a8-asym, q4_k_m for llama.cpp, or {_OUTLIERS}"
         raise OperatorError("--to is missing; expected a build such as w4a8", hint=hint)
+    if options.to == _OUTLIERS:
+        return _build_outliers(options, out)
     if is_llama(options.to):
         return _build_llama(options, out)
     conversion = conversion_of(
@@ -370,17 +334,36 @@ def _build_llama(options: argparse.Namespace, out: Path) -> int:
     from agent_eval import wiring
     from agent_eval.spark_backend.llama.builds import write_llama_folder
 
-    given = {"--group": options.group, "--keep-embedding": options.keep_embedding, "--keep-head": options.keep_head}
-    useless = [name for name, value in given.items() if value]
-    if useless or options.method != "search":
-        raise OperatorError(
-            f"{options.to} is llama.cpp's mixture of formats; {useless[0] if useless else '--method'} does not apply",
-            hint="name a build such as w4a8 to choose groups and methods",
-        )
+    _refuse_choices(options, f"{options.to} is llama.cpp's mixture of formats")
     folder = wiring.find_checkpoint(options.model)
     write_llama_folder(folder, options.to, out, threads=wiring.threads_for(folder), tell=_tell)
     _print_files(out)
     return 0
+
+
+def _build_outliers(options: argparse.Namespace, out: Path) -> int:
+    from agent_eval import wiring
+    from agent_eval.spark_backend.checkpoints.outliers import outlier_checkpoint
+
+    _refuse_choices(options, f"{_OUTLIERS} quantises nothing")
+    outlier_checkpoint(wiring.find_checkpoint(options.model), out, options.seed, tell=_tell)
+    _print_files(out)
+    print(f"CONSTRUCTED: computes what {options.model} does, and is harder to quantise; for tests of quantisation only")
+    return 0
+
+
+def _refuse_choices(options: argparse.Namespace, why: str) -> None:
+    """Refuse what chooses how a build is quantised, for folders that leave no choice."""
+    given = {
+        "--group": options.group,
+        "--keep-embedding": options.keep_embedding,
+        "--keep-head": options.keep_head,
+        "--method": options.method != "search",
+    }
+    useless = [name for name, value in given.items() if value]
+    if useless:
+        hint = "name a build such as w4a8 to choose groups and methods"
+        raise OperatorError(f"{why}; {useless[0]} does not apply", hint=hint)
 
 
 def _print_files(folder: Path) -> None:
@@ -406,10 +389,33 @@ def _train(options: argparse.Namespace) -> int:
     from agent_eval.spark_backend import launcher
 
     launcher.prepare()
+    from agent_eval.scoring import INSTANCES, default_out
     from agent_eval.training import TrainingPlan, train_nano
 
+    folder = Path(options.out)
     with _TrainingProgress() as progress:
-        train_nano(Path(options.out), TrainingPlan(seed=options.seed, steps=options.steps), progress.show)
+        train_nano(folder, TrainingPlan(seed=options.seed, steps=options.steps), progress.show)
+    return _score_into(folder, default_out(folder), INSTANCES)
+
+
+def _score(options: argparse.Namespace) -> int:
+    from agent_eval.spark_backend import launcher
+
+    launcher.prepare()
+    from agent_eval.scoring import INSTANCES, default_out
+
+    folder = Path(options.folder)
+    out = Path(options.out) if options.out else default_out(folder)
+    return _score_into(folder, out, options.instances or INSTANCES)
+
+
+def _score_into(folder: Path, out: Path, instances: int) -> int:
+    from agent_eval.reports.model_card import success_table
+    from agent_eval.scoring import MODEL_CARD, SCORES, score
+
+    scores = score(folder, out, _tell, _watch(1), instances=instances)
+    print(success_table(scores))
+    print(f"\n{folder / SCORES}\n{folder / MODEL_CARD}")
     return 0
 
 
@@ -436,7 +442,15 @@ def command_line() -> argparse.ArgumentParser:
     run.add_argument("--instances", type=_positive, help="instances per task (default: the suite's, otherwise 2)")
     languages = "language of the goals: en, or de or zh where a task is worded in it (default: %(default)s)"
     run.add_argument("--language", choices=_LANGUAGES, default="en", help=languages)
-    model = "nano, a checkpoint folder, or a hub id OWNER/NAME[@REVISION] (default: %(default)s)"
+    split = (
+        "where sentences and parameters come from: evaluation; training, what nano was taught (in distribution); "
+        "validation, what its training was watched by (default: %(default)s)"
+    )
+    run.add_argument("--split", choices=_SPLITS, default="evaluation", help=split)
+    model = (
+        "nano, nano-outliers (CONSTRUCTED to be hard to quantise), a checkpoint folder, or a hub id "
+        "OWNER/NAME[@REVISION] (default: %(default)s)"
+    )
     run.add_argument("--model", default="nano", help=model)
     run.add_argument("--out", help="run folder (default: runs/MODEL-DIGEST, the same for the same configuration)")
     run.add_argument("--seed", type=_natural, default=0, help="first instance seed (default: %(default)s)")
@@ -472,7 +486,11 @@ def command_line() -> argparse.ArgumentParser:
     source = f"as for run, or {_SYNTHETIC}: random weights in the shape that --like names"
     build.add_argument("model", metavar="MODEL", help=source)
     build.add_argument("--out", metavar="FOLDER", required=True, help="checkpoint folder to write")
-    build.add_argument("--to", metavar="BUILD", help="w4a16, w4a8, w4a8-asym, or q4_k_m (GGUF); decides the format")
+    target = (
+        "w4a16, w4a8, w4a8-asym, or q4_k_m (GGUF); decides the format. Or outliers: the same function, harder to "
+        "quantise, for tests"
+    )
+    build.add_argument("--to", metavar="BUILD", help=target)
     group = "weights to a scale (default: the largest that divides every width)"
     build.add_argument("--group", type=int, choices=(32, 64, 128), help=group)
     method = "how codes are chosen; gptq needs --calibration (default: %(default)s)"
@@ -483,7 +501,8 @@ def command_line() -> argparse.ArgumentParser:
     build.add_argument("--keep-head", action="store_true", help="leave the head in bfloat16, to see what it costs")
     shape = f"for {_SYNTHETIC}: 1.7b, 4b, mid or nano"
     build.add_argument("--like", metavar="SHAPE", help=shape)
-    build.add_argument("--seed", type=_natural, default=0, help=f"for {_SYNTHETIC}: draws the weights (default: 0)")
+    seed = f"for {_SYNTHETIC}: draws the weights; for {_OUTLIERS}: the powers of two (default: 0)"
+    build.add_argument("--seed", type=_natural, default=0, help=seed)
 
     report = _command(commands, "report", _report, "print what a run shows")
     report.add_argument("run", metavar="RUN", help="run folder")
@@ -525,10 +544,16 @@ def command_line() -> argparse.ArgumentParser:
     explained.add_argument("run", metavar="RUN", help="run folder")
     explained.add_argument("episode", metavar="EPISODE", help="BUILD/TASK/SEED, such as w4a8/WifiSet/0")
 
-    train = _command(commands, "train", _train, "train the embedded model on this project's phone")
+    train = _command(commands, "train", _train, "train the embedded model on this project's phone, then score it")
     train.add_argument("--out", metavar="FOLDER", required=True, help="checkpoint folder to write")
     train.add_argument("--seed", type=_natural, default=0, help="seed of weights and data (default: %(default)s)")
-    train.add_argument("--steps", type=_positive, default=8000, help="optimisation steps (default: %(default)s)")
+    train.add_argument("--steps", type=_positive, default=5200, help="optimisation steps (default: %(default)s)")
+
+    scored = _command(commands, "score", _score, "score a trained model under each condition, and write its model card")
+    scored.add_argument("folder", metavar="FOLDER", help="checkpoint folder that train wrote")
+    scored.add_argument("--out", metavar="FOLDER", help="holds the runs (default: FOLDER-scores, beside it)")
+    several = "instances of each taught task; other conditions in proportion (default: 4, some 2000 episodes)"
+    scored.add_argument("--instances", type=_positive, metavar="N", help=several)
     return parser
 
 
@@ -561,6 +586,7 @@ def _run_options(options: argparse.Namespace, tasks: Sequence[Task], instances: 
         max_episode_s=options.max_seconds,
         max_episode_tokens=options.max_episode_tokens,
         language=options.language,
+        split=options.split,
         device=options.device,
         conditions=Conditions(options.skin, _faults(options.faults)),
         adb_port=environment.adb_server_port(),
@@ -679,14 +705,18 @@ def _tell(line: str) -> None:
     print(line, file=sys.stderr, flush=True)
 
 
+def _watch(together: int) -> Watch:
+    """Return what shows the progress of a run with so many episodes in flight."""
+    return lambda units, recorded: _Progress(units, recorded, together)
+
+
 class _Progress:
     """Running counts per build: a live table on a terminal, one line per block elsewhere."""
 
-    def __init__(self, units: Sequence[WorkUnit], recorded: Sequence[EpisodeRecord], options: RunOptions) -> None:
+    def __init__(self, units: Sequence[WorkUnit], recorded: Sequence[EpisodeRecord], together: int) -> None:
         from rich.console import Console
         from rich.live import Live
 
-        together = options.concurrency
         self._speed = "tokens/s" if together == 1 else f"tokens/s, {together} in flight"
         self._units = list(units)
         self._builds = list(dict.fromkeys(unit.build for unit in units))

@@ -320,7 +320,7 @@ class Task(Protocol):
         ...
 
     def draw(self, seed: int, split: str = "evaluation", language: str = "en") -> Instance:
-        """Draw an instance. The splits ``evaluation`` and ``training`` share no parameters and no goal sentence."""
+        """Draw an instance. No two splits share a goal sentence or a parameter that is held apart."""
         ...
 
 

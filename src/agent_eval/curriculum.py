@@ -29,6 +29,8 @@ SKINNED = 0.3
 
 SEEDS_OF_A_PLAN = 10_000_000
 """Seeds that a training seed sets apart for each use."""
+MOST_PLANS = 100
+"""Training seeds that there may be: from 0 up to, not including, this."""
 Use = Literal["demonstrations", "validation", "drills", "rollouts", "scores"]
 _FIRST_SEED: Mapping[Use, int] = MappingProxyType(
     {
@@ -42,7 +44,7 @@ _FIRST_SEED: Mapping[Use, int] = MappingProxyType(
 
 
 def seeds(use: Use, plan_seed: int, first: int, count: int) -> range:
-    """Return seeds of one use; no two uses and no two plans share one."""
+    """Return seeds of one use; no two uses and no two plans below ``MOST_PLANS`` share one."""
     begin = _FIRST_SEED[use] + plan_seed * SEEDS_OF_A_PLAN + first
     return range(begin, begin + count)
 

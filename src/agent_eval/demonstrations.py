@@ -53,6 +53,8 @@ class Demonstration:
     """The oracle's reply at each assistant turn of ``messages``; None where it rests on what the agent cannot see."""
     mistakes: int = 0
     """Turns that were not played as the oracle would have."""
+    lost: str = ""
+    """Why the oracle knew no way on, where it did not; the episode ends there."""
 
 
 @dataclass(frozen=True)
@@ -98,11 +100,19 @@ def play(
     conversation = Conversation(instance.goal)
     expert: list[ToolCall | None] = []
     mistakes = 0
+    lost = ""
     result = None
     observation = device.observe()
     for _ in range(instance.budget + 2 if wrong else instance.budget):
         conversation.show(observation, result)
-        label = oracle.decide(observation, result).reply
+        try:
+            label = oracle.decide(observation, result).reply
+        except Exception as error:  # a model can bring a phone to where no plan leads on: the lesson ends there
+            if actor is None:
+                raise
+            lost = f"{instance.id}: {type(error).__name__}: {error}"
+            conversation.messages.pop()
+            break
         assert isinstance(label, ToolCall)  # an oracle never speaks out of turn
         reply: Reply = label
         text = ""
@@ -127,7 +137,7 @@ def play(
             break
         result = device.perform(reply.action)
         observation = device.observe()
-    return Demonstration(instance.task, tuple(conversation.messages), tuple(expert), mistakes)
+    return Demonstration(instance.task, tuple(conversation.messages), tuple(expert), mistakes, lost)
 
 
 def demonstrations(
@@ -214,7 +224,8 @@ def _times_alike(rng: random.Random) -> list[str]:
 def _labels_alike(rng: random.Random, labels: Sequence[str]) -> list[str]:
     """Draw two to five different labels of which each differs from the first in one part: a word, a number, a date."""
     kind = rng.randrange(3)
-    words = rng.sample(sorted({word for label in labels for word in label.split() if word.isalpha()}), 8)
+    pool = sorted({word for label in labels for word in label.split() if word.isalpha()})
+    words = rng.sample(pool, 8) if len(pool) >= 8 else rng.choices(pool, k=8)
     if kind == 0:
         parts = [
             [words[0].lower(), "_", words[1].lower(), "_", str(rng.randrange(10, 10_000)), "." + words[2][:3].lower()]

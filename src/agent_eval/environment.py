@@ -48,7 +48,7 @@ READ = (
     Variable(
         "AGENT_EVAL_CACHE",
         "agent-eval",
-        "folder for what can be made again: converted weights of other engines",
+        "folder for what can be made again: converted weights of other engines, `nano-outliers`",
         "`$XDG_CACHE_HOME/agent-eval`",
     ),
     Variable(

@@ -54,6 +54,8 @@ class Lesson(NamedTuple):
 
     task: str
     mistakes: int
+    lost: str
+    """Why the oracle knew no way on, where it did not."""
     samples: list[Sample]
 
 
@@ -119,7 +121,7 @@ class Workshop:
         model = wiring.open_model(folder, "bf16", thinking=True)
         actor = wiring.open_policy(model, Sampling(max_tokens=64))
         played = demonstrations(taught_instances(chosen, weights), self.device, self.phone, Noise.none(), actor)
-        return [Lesson(made.task, made.mistakes, self.encode(made)) for made in played]
+        return [Lesson(made.task, made.mistakes, made.lost, self.encode(made)) for made in played]
 
     def solved(self, folder: Path, chosen: range) -> list[tuple[str, bool]]:
         """Let the model of a folder play every taught task of the validation split, and judge it."""

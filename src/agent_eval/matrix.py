@@ -47,9 +47,11 @@ class Station(Protocol):
     def phone(self) -> PhoneControl: ...
 
 
-def draw_instances(tasks: Sequence[Task], count: int, seed: int, language: str = "en") -> tuple[Instance, ...]:
+def draw_instances(
+    tasks: Sequence[Task], count: int, seed: int, language: str = "en", split: str = "evaluation"
+) -> tuple[Instance, ...]:
     """Draw ``count`` instances of each task and shuffle them by the seed, fixed before the run begins."""
-    instances = [task.draw(seed + offset, language=language) for offset in range(count) for task in tasks]
+    instances = [task.draw(seed + offset, split, language) for offset in range(count) for task in tasks]
     random.Random(f"order/{seed}").shuffle(instances)
     return tuple(instances)
 

@@ -12,20 +12,20 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, SerializerFunctionWrapHandler, ValidationError, model_serializer
 
 from agent_eval.errors import RunFolderError
 from agent_eval.outcome import Outcome
 from agent_eval.types import Change, FiredFault, MachineProbe, Timing
 
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 """Of what is written.
 
 2 added to 1: task versions, what each step changed, sub-goals, reference agents, scripts. 3 added to 2: builds that are
 taken from checkpoints of their own, and the commits of those from a hub. 4 added to 3: the engine and how it is used,
-how many episodes are in flight, constrained replies.
+how many episodes are in flight, constrained replies. 5 added to 4: the split that instances come from.
 """
-READABLE_VERSIONS = (1, 2, 3, 4)
+READABLE_VERSIONS = (1, 2, 3, 4, 5)
 MANIFEST_NAME = "manifest.json"
 EPISODES_NAME = "episodes.jsonl"
 
@@ -70,7 +70,7 @@ class StepRecord(_Record):
 class EpisodeRecord(_Record):
     """One build's attempt at one instance."""
 
-    schema_version: Literal[1, 2, 3, 4] = 4
+    schema_version: Literal[1, 2, 3, 4, 5] = 5
     episode: str
     """``build/task/seed``: unique in a run."""
     block: int
@@ -112,6 +112,8 @@ class RunConfiguration(_Record):
     """Version of each task, in the same order; empty in runs of before tasks had versions."""
     language: str = "en"
     """Language of the goals; a task that is not worded in it is put in English."""
+    split: str = "evaluation"
+    """Where sentences and parameters come from; ``evaluation`` in runs of before there was a choice."""
     instances: int
     """Instances per task."""
     seed: int
@@ -150,14 +152,22 @@ class RunConfiguration(_Record):
     prompt_digest: str
     """Digest over the prompt rendering and the phone's screens."""
 
+    @model_serializer(mode="wrap")
+    def _without_the_usual_split(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        # a run folder is named after what is written here: runs of before there were others keep their names
+        data: dict[str, Any] = write(self)
+        if self.split == RunConfiguration.model_fields["split"].default:
+            del data["split"]
+        return data
+
 
 class RunManifest(_Record):
     """Where a run's records come from."""
 
-    schema_version: Literal[1, 2, 3, 4] = 4
+    schema_version: Literal[1, 2, 3, 4, 5] = 5
     configuration: RunConfiguration
     model_kind: str
-    """``embedded``, ``published`` or ``synthetic``; the last as soon as one build is."""
+    """``embedded``, ``published``, ``synthetic`` or ``constructed``; one of the last two as soon as one build is."""
     model_revision: str = ""
     """Commit of the hub's repository that the model was fetched from; empty for a folder."""
     build_sources: dict[str, str] = {}
@@ -370,7 +380,7 @@ def write_atomically(file: Path, text: str) -> None:
 def _identity(manifest: RunManifest) -> dict[str, object]:
     """Return what must be equal for records of two commands to stand in one run."""
     machine = manifest.machine
-    return manifest.configuration.model_dump() | {
+    return dict(manifest.configuration) | {
         "machine": (machine.device_class, machine.cpu_model),
         "threads": manifest.threads,
         "torch": manifest.versions.get("torch"),

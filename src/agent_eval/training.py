@@ -19,9 +19,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from agent_eval import wiring
-from agent_eval.curriculum import HELD_OUT_SKINS, HELD_OUT_TASKS, lesson_weights, mistakes_by_task
+from agent_eval.curriculum import (
+    HELD_OUT_SKINS,
+    HELD_OUT_TASKS,
+    MOST_PLANS,
+    SKINNED,
+    lesson_weights,
+    mistakes_by_task,
+)
 from agent_eval.demonstrations import Noise
-from agent_eval.errors import RunFolderError
+from agent_eval.errors import OperatorError, RunFolderError
 from agent_eval.lessons import Feed, Workshop, chained, skeleton, study
 from agent_eval.records import require_empty, write_atomically
 from agent_eval.spark_backend.nano.encode import Sample
@@ -69,6 +76,11 @@ class TrainingPlan:
     """Instances of each taught task, of the validation split, that the model plays after each round."""
 
     def __post_init__(self) -> None:
+        if not 0 <= self.seed < MOST_PLANS:
+            raise OperatorError(
+                f"the seed of a training is {self.seed}, expected one from 0 to {MOST_PLANS - 1}",
+                hint="each sets ten million seeds of lessons apart, and no two trainings share one",
+            )
         if self.play_from < 1:
             raise ValueError(f"play_from is {self.play_from}, expected 1 or more: an untrained model teaches nothing")
 
@@ -119,6 +131,8 @@ class _Progress:
     held_out_accuracy: float | None = None
     solved: int | None = None
     played: int | None = None
+    lost: list[str] = field(default_factory=list)
+    """Episodes that the model brought to where the oracle knew no way on, and why: faults of a task's expert."""
     by_task: dict[str, list[int]] = field(default_factory=dict)
     """Validation instances solved and played after the last round, by task."""
 
@@ -187,11 +201,13 @@ def train_nano(
         "decisions": progress.decisions,
         "data_sha256": progress.data_sha256,
         "parameters": config.parameters,
+        "skinned": SKINNED,
         "held_out_tasks": HELD_OUT_TASKS,
         "held_out_skins": HELD_OUT_SKINS,
         "validation_loss": progress.held_out_loss,
         "validation_token_accuracy": progress.held_out_accuracy,
         "validation_solved": progress.by_task,
+        "oracle_lost": progress.lost,
         "trained_minutes": round(progress.seconds / 60, 1),
         "machine": probe_machine().cpu_model,
         "device": trainer.device.type,
@@ -228,6 +244,7 @@ def _round(
             played = [sample for lesson in lessons for sample in lesson.samples]
             mistaken = mistakes_by_task((lesson.task, lesson.mistakes > 0) for lesson in lessons)
             progress.weights = lesson_weights(mistaken)
+            progress.lost += [lesson.lost for lesson in lessons if lesson.lost]
         kept.keep_played(played)
         kept.keep(trainer, progress)
     assert progress.weights is not None

@@ -430,7 +430,7 @@ class Evidence:
     run: str
     model: str
     model_kind: str
-    """From the checkpoint's card: ``embedded``, ``published`` or ``synthetic``."""
+    """From the checkpoint's card: ``embedded``, ``published``, ``synthetic`` or ``constructed``."""
     device_class: str
     """Of the machine that the run was recorded on."""
     reference: str

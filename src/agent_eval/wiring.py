@@ -35,6 +35,9 @@ if TYPE_CHECKING:
 EMBEDDED = {"nano": Path(__file__).parent / "spark_backend" / "nano" / "checkpoint"}
 """Checkpoints that come with the package."""
 
+CONSTRUCTED = {"nano-outliers": "nano"}
+"""Checkpoints that are made of an embedded one when they are first asked for, hard to quantise: name to source."""
+
 DEFAULT_INSTANCES = 2
 """Instances of each task that is named by itself."""
 
@@ -60,6 +63,8 @@ class RunOptions:
     max_episode_s: float | None
     max_episode_tokens: int | None = None
     language: str = "en"
+    split: str = "evaluation"
+    """Where the instances come from."""
     device: str = "sim"
     """``sim``, ``tcp``, or the serial of a phone."""
     conditions: Conditions = field(default_factory=Conditions)
@@ -247,15 +252,19 @@ class Checkpoints:
 
 
 def resolve_checkpoint(model: str) -> Checkpoint:
-    """Return a checkpoint: an embedded one by its name, a folder by its path, or one of the hub by its id.
+    """Return a checkpoint: by the name of one that comes with the package, by its path, or by its id on the hub.
 
     Raises:
         UnknownName: it is none of these.
-        OperatorError: the hub does not answer, or does not have it.
+        OperatorError: the hub does not answer, or does not have it; a constructed one cannot be written.
     """
     from agent_eval.spark_backend.checkpoints.folder import not_there
     from agent_eval.spark_backend.checkpoints.hub import fetch, parse_hub_id
 
+    if model in CONSTRUCTED:
+        from agent_eval.spark_backend.checkpoints.outliers import cached_outliers
+
+        return Checkpoint(model, cached_outliers(EMBEDDED[CONSTRUCTED[model]], model))
     folder = EMBEDDED.get(model, Path(model))
     if model and folder.is_dir():  # an empty text would be this folder
         return Checkpoint(model, folder)
@@ -263,7 +272,7 @@ def resolve_checkpoint(model: str) -> Checkpoint:
         raise not_there(folder, "folder")
     hub_id = parse_hub_id(model)
     if hub_id is None:
-        known = [*EMBEDDED, "a path of a checkpoint folder", "a hub id such as XHToken/Spark-X2.5-1.7B@main"]
+        known = [*EMBEDDED, *CONSTRUCTED, "a path of a checkpoint folder", "a hub id such as XHToken/Spark-X2.5-1.7B"]
         raise UnknownName("model", model, known, hint="check the spelling of the path")
     found = fetch(hub_id)
     return Checkpoint(model, found.folder, found.commit)
@@ -330,10 +339,12 @@ def calibration_of(folder: Path, given: str | None) -> Calibration | None:
 def _trajectories(template: ChatTemplate) -> Iterator[str]:
     """Yield the oracle's conversations as a model reads them, without end."""
     from agent_eval.agent import tool_schemas
-    from agent_eval.demonstrations import Noise, demonstrations
+    from agent_eval.curriculum import lesson_weights
+    from agent_eval.demonstrations import Noise, demonstrations, taught_instances
 
     device, phone = open_sim()
-    for shown in demonstrations(itertools.count(_TRAJECTORY_SEED), device, phone, Noise.none()):
+    drawn = taught_instances(itertools.count(_TRAJECTORY_SEED), lesson_weights())
+    for shown in demonstrations(drawn, device, phone, Noise.none()):
         yield template.render(shown.messages, tool_schemas(), open_turn=False)
 
 
@@ -639,6 +650,7 @@ def configuration_of(
         tasks=options.tasks,
         task_versions=tuple(find_task(name).version for name in options.tasks),
         language=options.language,
+        split=options.split,
         instances=options.instances,
         seed=options.seed,
         model=NO_MODEL if checkpoints is None else options.model,
@@ -688,7 +700,7 @@ def manifest_of(configuration: RunConfiguration, checkpoints: Checkpoints | None
         notes |= {build: _model_note(checkpoints, build, choice) for build in models_among(configuration.builds)}
     return RunManifest(
         configuration=configuration,
-        model_kind=NO_MODEL if checkpoints is None else _kind_of(checkpoints),
+        model_kind=NO_MODEL if checkpoints is None else kind_of(checkpoints),
         model_revision="" if checkpoints is None else checkpoints.model.commit,
         build_sources={} if checkpoints is None else {name: own.source for name, own in checkpoints.own.items()},
         build_notes=notes,
@@ -723,12 +735,12 @@ def _with_source(notes: str, checkpoints: Checkpoints, build: str) -> str:
     return f"{notes}; from {checkpoint.source}" if build in checkpoints.own else notes
 
 
-def _kind_of(checkpoints: Checkpoints) -> str:
-    """Return what the model is; random weights in one build make the whole run synthetic."""
+def kind_of(checkpoints: Checkpoints) -> str:
+    """Return what the model is; one build that is no model of anybody's makes the whole run so."""
     from agent_eval.spark_backend.checkpoints.loader import checkpoint_kind
 
     kinds = [checkpoint_kind(one.folder) for one in (checkpoints.model, *checkpoints.own.values())]
-    return "synthetic" if "synthetic" in kinds else kinds[0]
+    return next((kind for kind in ("synthetic", "constructed") if kind in kinds), kinds[0])
 
 
 def library_versions() -> dict[str, str]:

@@ -10,7 +10,9 @@ import pytest
 from agent_eval.errors import OperatorError
 from agent_eval.reports.bench import BuildFigures, bench_report
 from agent_eval.reports.bench_record import BenchRecord, Disturbance, HeadRecord, LoadRecord
+from agent_eval.reports.bench_tables import render_bench
 from tests.reports.bench_builders import DISCARDED, MIB, QUIET, arm, bench, whole
+from tests.reports.golden import rendered
 
 STEADY = [10.0] * 5
 
@@ -130,9 +132,12 @@ def test_what_a_reader_must_know_is_a_warning(changes: dict[str, Any], word: str
     assert word in warning
 
 
-def test_random_weights_are_said_to_be_random() -> None:
-    (warning,) = bench_report(bench(arm("bf16", STEADY), model_kind="synthetic")).warnings
-    assert "SYNTHETIC" in warning
+@pytest.mark.parametrize(("kind", "word"), [("synthetic", "SYNTHETIC"), ("constructed", "CONSTRUCTED")])
+def test_weights_of_no_models_own_are_said_to_be_so(kind: str, word: str) -> None:
+    record = bench(arm("bf16", STEADY), model_kind=kind)
+    (warning,) = bench_report(record).warnings
+    assert word in warning
+    assert f"({word} weights)" in rendered(render_bench(record), 120)
 
 
 def test_a_record_is_written_and_read_back(tmp_path: Path) -> None:

@@ -35,6 +35,18 @@ def test_every_label_is_spelled_out_at_every_width(width: int) -> None:
 
 
 @pytest.mark.parametrize(
+    ("kind", "word"),
+    [("embedded", "small embedded model"), ("synthetic", "are synthetic"), ("constructed", "CONSTRUCTED"),
+     ("published", None)],
+)  # fmt: skip
+def test_what_a_model_may_not_be_taken_for_is_said_below_its_report(kind: str, word: str | None) -> None:
+    words = " ".join(rendered(render_report(manifest(model_kind=kind), run({"bf16": "S"})), 120).split())
+    assert f"({kind})" in words
+    said = [other for other in ("small embedded model", "are synthetic", "CONSTRUCTED") if other in words]
+    assert said == ([] if word is None else [word])
+
+
+@pytest.mark.parametrize(
     ("text", "shown"),
     [
         ("Wi-Fi", "Wi-Fi"),
@@ -143,3 +155,8 @@ def test_a_report_names_the_skin_and_the_faults_of_its_phones() -> None:
     assert "skin      german" in text
     assert "faults    tap_noop" in text
     assert "skin " not in rendered(render_report(plain, [], run="r"), 80)
+
+
+def test_a_report_names_the_split_of_its_instances_where_it_is_not_the_usual_one() -> None:
+    assert "split     training" in rendered(render_report(manifest(split="training"), [], run="r"), 80)
+    assert "split " not in rendered(render_report(manifest(), [], run="r"), 80)

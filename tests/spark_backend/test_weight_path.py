@@ -307,6 +307,12 @@ def test_what_the_embedded_model_shows_is_said_to_be_of_that_model(kind: str, sa
     assert found.conclusive
 
 
+def test_what_a_constructed_model_shows_is_said_to_be_of_a_test() -> None:
+    for kind in ("embedded", "published", "constructed"):
+        found = advice("speed", {"bf16": GOOD, "w4a8": GOOD}, model_kind=kind)
+        assert any("CONSTRUCTED" in reason for reason in found.reasons) is (kind == "constructed")
+
+
 @pytest.mark.parametrize("priority", PRIORITIES)
 def test_synthetic_weights_decide_nothing(priority: Priority) -> None:
     found = advice(priority, {"bf16": GOOD, "w4a8": GOOD}, model_kind="synthetic")
@@ -343,7 +349,7 @@ def test_the_tables_are_readable() -> None:
     st.sampled_from(PRIORITIES),
     st.sampled_from(MACHINES),
     st.sampled_from([None, FAST, {"bf16": 40.0, "w4a16": 39.0, "w4a8": 10.0}]),
-    st.sampled_from(["embedded", "published", "synthetic"]),
+    st.sampled_from(["embedded", "published", "synthetic", "constructed"]),
 )
 def test_whatever_the_run_advice_is_safe(
     outcomes: tuple[str, str, str], priority: Priority, probe: MachineProbe, speeds: Any, kind: str

@@ -145,6 +145,8 @@ def _warnings(record: BenchRecord, builds: Sequence[BuildFigures], disturbed: Se
     found = []
     if record.model_kind == "synthetic":
         found.append(f"The weights of {record.model} are SYNTHETIC: speed and memory count, what it writes does not.")
+    if record.model_kind == "constructed":
+        found.append(f"{record.model} is CONSTRUCTED to be hard to quantise: speed and memory count, no more.")
     if disturbed:
         found.append(
             f"The machine was busy: others used it in {len(disturbed)} of {record.passes} passes "

@@ -116,7 +116,7 @@ class BenchRecord(_Record):
     """ISO time."""
     model: str
     model_kind: str
-    """``embedded``, ``published`` or ``synthetic``."""
+    """``embedded``, ``published``, ``synthetic`` or ``constructed``."""
     parameters: int
     """Number of weights."""
     machine: MachineProbe

@@ -21,6 +21,8 @@ _MARKS: dict[SpeedVerdict, str] = {
     "not measured": "?",
 }
 """How a verdict is said where there is no room for words."""
+_KINDS = {"synthetic": "SYNTHETIC weights", "constructed": "CONSTRUCTED weights"}
+"""What is said louder than the manifest says it."""
 
 
 def render_bench(record: BenchRecord) -> RenderableType:
@@ -42,7 +44,7 @@ def render_bench(record: BenchRecord) -> RenderableType:
 def _identity(report: BenchReport) -> RenderableType:
     record, machine = report.record, report.record.machine
     grid = layout.grid()
-    kind = "SYNTHETIC weights" if record.model_kind == "synthetic" else record.model_kind
+    kind = _KINDS.get(record.model_kind, record.model_kind)
     layout.row(grid, "model", f"{record.model} ({kind}), {record.parameters:,} weights")
     layout.row(
         grid,

@@ -105,6 +105,8 @@ def _identity(report: Report) -> RenderableType:
     digest = _short(configuration.model_digest)
     layout.row(grid, "model", f"{configuration.model} ({manifest.model_kind}), {digest}{commit}")
     layout.row(grid, "device", configuration.device)
+    if configuration.split != "evaluation":
+        layout.row(grid, "split", configuration.split)
     if configuration.skin != "default":
         layout.row(grid, "skin", configuration.skin)
     if configuration.faults:
@@ -356,6 +358,11 @@ def _notes(report: Report) -> RenderableType:
         notes.append(f"This is a measurement of {configuration.model}, the small embedded model, and of no other.")
     if report.manifest.model_kind == "synthetic":
         notes.append(f"The weights of {configuration.model} are synthetic: speeds count, outcomes say nothing.")
+    if report.manifest.model_kind == "constructed":
+        notes.append(
+            f"{configuration.model} is CONSTRUCTED to be hard to quantise: what its builds lose is of a test, and says "
+            "nothing of another checkpoint."
+        )
     notes += [_trap(report, build, seconds) for build, seconds in report.manifest.head_traps.items()]
     if configuration.instances > 1:
         notes.append(

@@ -578,6 +578,11 @@ def _caveats(case: Case) -> tuple[str, ...]:
             f"This is a measurement of {evidence.model}, the small embedded model, and of no other: for another "
             "checkpoint, run its own builds."
         )
+    if evidence.model_kind == "constructed":
+        caveats.append(
+            f"{evidence.model} is CONSTRUCTED to be hard to quantise, for tests: for another checkpoint, run its own "
+            "builds."
+        )
     return tuple(caveats)
 
 

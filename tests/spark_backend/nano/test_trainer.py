@@ -62,7 +62,7 @@ def started(seed: int = 0) -> Spark:
 def screen(rng: random.Random, lines: int = 5) -> tuple[list[int], int, int]:
     """Lines of a start and two words each; the last word of one of them, and the number of its line."""
     words = rng.sample(range(2, 20), lines)
-    shown = [token for line in range(lines) for token in (STARTS[line][0], rng.randrange(50, 64), words[line])]
+    shown = [token for line in range(lines) for token in (STARTS[line][0], rng.randrange(50, 60), words[line])]
     chosen = rng.randrange(lines)
     return shown, words[chosen], STARTS[chosen][1]
 
@@ -87,14 +87,14 @@ def test_the_first_layer_begins_by_noting_the_tokens_before_and_the_start_of_the
 
 def test_the_start_already_finds_the_number_of_the_line_that_a_name_stands_in() -> None:
     """What training need not find out: a name was said, and two tokens later its number follows."""
-    model = started()
     numbers = [number for _, number in STARTS]
     right = 0
-    for seed in range(40):
+    for seed in range(80):
+        model = started(seed // 20)
         shown, word, number = screen(random.Random(seed))
         logits = model.logits(model(torch.tensor([[*shown, 1, word, 0, 60]])))[0, -1]
         right += numbers[int(logits[numbers].argmax())] == number
-    assert right > 20  # by chance, a fifth of them
+    assert right > 32  # by chance, 16
 
 
 def test_a_model_too_narrow_for_notes_is_refused() -> None:

@@ -33,7 +33,7 @@ pytestmark = pytest.mark.vllm
 llguidance = pytest.importorskip("llguidance")  # it comes with vLLM
 masks = pytest.importorskip("llguidance.numpy")
 
-VOCABULARY = 1280
+VOCABULARY = 2560
 END = 0  # of a turn of nano
 STOP = frozenset([END])
 TOKENIZER = SparkTokenizer.from_folder(NANO)

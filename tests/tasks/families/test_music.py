@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from agent_eval.tasks import TASKS
+from agent_eval.tasks import SPLITS, TASKS
 from agent_eval.tasks.task import TaskInstance
 from tests.tasks.families.playing import Stage, Step, facts, hold, launch, tap, told, write
 
@@ -49,8 +49,8 @@ def test_the_first_song_that_a_search_finds_is_another_one() -> None:
             assert found[0] != title
 
 
-def test_music_to_play_and_music_to_pause_start_either_way_in_both_splits() -> None:
-    for split in ("evaluation", "training"):
+def test_music_to_play_and_music_to_pause_start_either_way_in_every_split() -> None:
+    for split in SPLITS:
         drawn = [TASKS["PlaySong"].draw(seed, split).parameters for seed in range(120)]
         for wanted in ("playing", "paused"):
             for start in ("playing", "paused"):

@@ -199,6 +199,16 @@ def test_the_expert_comes_back_from(stage: Stage, name: str, steps: tuple[Step, 
         assert record.outcome.label == "success", f"{name}: {told(record)}"
 
 
+def test_the_expert_of_a_recipe_that_was_deleted_goes_on_looking_and_does_not_fail(stage: Stage) -> None:
+    """A model that plays may delete what it was only asked about."""
+    for seed in range(6):
+        instance = TASKS["IngredientQuantity"].draw(seed)
+        title = str(instance.parameters["title"])
+        steps = (OPEN, tap("Search", "button"), write("Search recipes", title), tap(title, "row"))
+        record = stage.play_astray(instance, *steps, tap("More options"), tap("Delete", "row"), tap("Delete", "button"))
+        assert record.outcome.label not in ("success", "harness_error"), told(record)
+
+
 def test_the_expert_deletes_a_recipe_that_was_saved_too_soon_and_not_its_namesake(stage: Stage) -> None:
     instance = draw("RecipeAdd")
     near = next(iter(namesakes(stage, instance, str(instance.parameters["title"])).values()))

@@ -22,7 +22,8 @@ from agent_eval.spark_backend.quant.rows import RowSource, StackedRows
 if TYPE_CHECKING:
     from agent_eval.spark_backend.quant.formats import QuantisedWeights
 
-CheckpointKind = Literal["embedded", "published", "synthetic"]
+CheckpointKind = Literal["embedded", "published", "synthetic", "constructed"]
+"""Synthetic: random weights. Constructed: another checkpoint's, made hard to quantise (``outliers.py``)."""
 
 _TYPES = ("BF16", "F32")
 

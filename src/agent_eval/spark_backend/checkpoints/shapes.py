@@ -55,8 +55,8 @@ SHAPES: dict[str, SparkConfig] = {
         num_attention_heads=6,
         num_key_value_heads=2,
         head_dim=32,
-        vocab_size=1280,
-        max_position_embeddings=4096,
+        vocab_size=2560,
+        max_position_embeddings=8192,
         sliding_window=256,  # about two screens: what lies further back only the full layer sees
         full_rope=Rope(theta=100_000.0, partial_rotary_factor=0.25),
         initializer_range=0.08,  # of random weights; see mid

@@ -1,4 +1,4 @@
-"""The embedded model's shape: every part of the architecture, at 1.8 million weights."""
+"""The embedded model's shape: every part of the architecture, at two million weights."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ def nano_config(tokenizer: Tokenizer) -> SparkConfig:
     return replace(
         SHAPES["nano"],
         vocab_size=-(-tokenizer.get_vocab_size() // 64) * 64,  # kernels want whole blocks of rows
-        max_position_embeddings=8192,  # the embedded checkpoint was trained for half as many
         initializer_range=SparkConfig.initializer_range,  # training draws its own first weights (initialise.py)
         bos_token_id=vocabulary[END],
         eos_token_ids=(vocabulary[END],),

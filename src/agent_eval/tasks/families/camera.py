@@ -19,6 +19,7 @@ from agent_eval.tasks.families.camera_expert import (
     new_shots,
     to_viewfinder,
 )
+from agent_eval.tasks.families.later_words import later_wordings
 from agent_eval.tasks.families.repair import mending
 from agent_eval.tasks.judge import Criteria, Goal
 from agent_eval.tasks.moves import Move, complete, finish, tap
@@ -109,6 +110,7 @@ _VIDEO: Mapping[Language, Sequence[str]] = {
         "录一段任意长度的视频并停止录制",
     ),
 }
+_LATER_VIDEO: Mapping[Language, Sequence[str]] = {"de": ("mach eine einzige Videoaufnahme und beende sie",)}
 
 
 Fits = Callable[[Shot], bool]
@@ -213,7 +215,11 @@ def _compose_video(rng: Random) -> Draft:
         return (*_shot_writes(start, end, fits), RECORDING)
 
     return Draft(
-        sentences={language: wordings(clauses, _FRAMES[language]) for language, clauses in _VIDEO.items()},
+        sentences={
+            language: wordings(clauses, _FRAMES[language])
+            + later_wordings(_LATER_VIDEO.get(language, ()), _FRAMES[language])
+            for language, clauses in _VIDEO.items()
+        },
         parameters={},
         state=_draw_state(rng, rng.choice(_LENSES)),
         criteria=Criteria(goal=_goal(fits), allowed=allowed, apps=(CAMERA,)),

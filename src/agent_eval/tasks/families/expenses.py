@@ -65,6 +65,10 @@ def _key(expense: Expense) -> str:
     return f"expense {expense.name}"
 
 
+def _is_evaluated(expense: Expense) -> bool:
+    return split_of(_key(expense)) == "evaluation"
+
+
 def _new_entries(start: Snapshot, now: Snapshot) -> list[Entry]:
     old = {entry.number for entry in entries_of(start)}
     return sorted((entry for entry in entries_of(now) if entry.number not in old), key=lambda entry: entry.number)
@@ -229,8 +233,8 @@ def _compose_twins(rng: Random) -> Draft:
     doubled = [_draw_expense(rng)]
     while len(doubled) < len(copies):
         drawn = _draw_expense(rng)
-        if drawn.name != doubled[0].name and split_of(_key(drawn)) == split_of(_key(doubled[0])):
-            doubled.append(drawn)  # of one split, or the evaluation would hardly ever have two
+        if drawn.name != doubled[0].name and _is_evaluated(drawn) == _is_evaluated(doubled[0]):
+            doubled.append(drawn)  # both or neither, or the evaluation would hardly ever have two
     days = rng.sample(range(1, 9), 3)
     listed: list[tuple[Expense, int]] = []
     for place, (expense, count) in enumerate(zip(doubled, copies, strict=True)):

@@ -12,6 +12,7 @@ from agent_eval.actions import Swipe
 from agent_eval.device_sim.apps import APPS
 from agent_eval.device_sim.faults.screens import LOOKALIKES
 from agent_eval.tasks.families import launcher_expert
+from agent_eval.tasks.families.later_words import later_wordings
 from agent_eval.tasks.families.launcher_expert import SYSTEM_UI
 from agent_eval.tasks.families.repair import mending
 from agent_eval.tasks.families.switches import TORCH_SET, draw_world
@@ -69,6 +70,13 @@ _OPEN: dict[Language, tuple[Sequence[str], Sequence[str]]] = {
 }
 """By language, clauses and the frames around them."""
 
+_LATER_OPEN: dict[Language, Sequence[str]] = {
+    "en": ("switch to the {x} app", "go to the {x} app"),
+    "de": ("bring die App „{x}“ in den Vordergrund", "hol die App „{x}“ nach vorn"),
+    "zh": ("切换到“{x}”应用", "把“{x}”应用调到前台"),
+}
+"""More clauses by language, so that the validation asks for every app too."""
+
 _OPENABLE = tuple(app.package for app in APPS.values() if app.launchable and not app.hidden)
 
 
@@ -93,7 +101,9 @@ def _compose_open(rng: Random) -> Draft:
     names = app_names(package)
     return Draft(
         sentences={
-            language: wordings(clauses, frames, x=names[language]) for language, (clauses, frames) in _OPEN.items()
+            language: wordings(clauses, frames, x=names[language])
+            + later_wordings(_LATER_OPEN[language], frames, x=names[language])
+            for language, (clauses, frames) in _OPEN.items()
         },
         parameters={"app": names["en"]},
         state=draw_world(rng),
@@ -140,6 +150,11 @@ _DISMISS: dict[Language, tuple[Sequence[str], Sequence[str]]] = {
         ("{}。", "请{}。", "麻烦{}。", "帮我{}。"),
     ),
 }
+
+_LATER_DISMISS: dict[Language, Sequence[str]] = {
+    "en": ("swipe away what {x} has posted, and nothing else", "of all notifications, remove just the one from {x}"),
+}
+"""More clauses by language, so that the validation asks for every app too."""
 
 _NEWS: dict[str, tuple[tuple[str, str], ...]] = {
     "com.android.settings": (("System update available", "Tap to download, 412 MB"), ("Backup finished", "All saved")),
@@ -210,7 +225,9 @@ def _compose_dismiss(rng: Random) -> Draft:
     names = app_names(package)
     return Draft(
         sentences={
-            language: wordings(clauses, frames, x=names[language]) for language, (clauses, frames) in _DISMISS.items()
+            language: wordings(clauses, frames, x=names[language])
+            + later_wordings(_LATER_DISMISS.get(language, ()), frames, x=names[language])
+            for language, (clauses, frames) in _DISMISS.items()
         },
         parameters={"app": names["en"]},
         state=state,

@@ -202,8 +202,8 @@ def _row_of(view: View, number: int, title: str) -> Element | None:
     """Return the row of a recipe if it is on the screen; those with one title are listed by their numbers."""
     rows = list(view.labelled(title, "row"))
     paths = [path for path, value in view.now.under("recipes").items() if path.endswith("/title") and value == title]
-    place = sorted(int(path.split("/")[0]) for path in paths).index(number)
-    return rows[min(place, len(rows) - 1)] if rows else None
+    numbers = sorted(int(path.split("/")[0]) for path in paths)
+    return rows[min(numbers.index(number), len(rows) - 1)] if rows and number in numbers else None
 
 
 def _delete_one(view: View, targets: Mapping[int, str]) -> Move:
