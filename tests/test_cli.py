@@ -128,7 +128,7 @@ def test_a_killed_run_goes_on_to_the_records_of_an_unbroken_one(
 
 
 def test_an_interrupted_run_says_how_to_go_on_and_keeps_its_records(checkpoint: Path, tmp_path: Path) -> None:
-    process = start([*run(checkpoint, tmp_path), "--instances", "40"])
+    process = start([*run(checkpoint, tmp_path), "--instances", "400"])
     wait_for_an_episode(tmp_path, process)
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate()
