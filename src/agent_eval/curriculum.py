@@ -11,7 +11,6 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Literal, NamedTuple
 
-from agent_eval.conditions import SKINS
 from agent_eval.tasks import TASKS
 from agent_eval.tasks.split import Split
 from agent_eval.types import Skin
@@ -79,11 +78,6 @@ def training_skin(rng: random.Random) -> Skin:
         wording=rng.choice(("", "wlan", "ascii", "typographic")),
         row_order=rng.choice((0, rng.randrange(100, 1000))),
     )
-
-
-def held_out_skins() -> tuple[Skin, ...]:
-    """Return the skins that no taught screen has."""
-    return tuple(SKINS[name] for name in HELD_OUT_SKINS)
 
 
 def lesson_weights(mistaken: Mapping[str, float] | None = None) -> dict[str, float]:
