@@ -107,7 +107,12 @@ def episodes_in(out: Path) -> int:
 
 def start(arguments: list[str]) -> subprocess.Popen[str]:
     command = [sys.executable, "-m", "agent_eval", *arguments]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    # a shell starts what it runs in the background deaf to SIGINT, and children inherit that
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def wait_for_an_episode(out: Path, process: subprocess.Popen[str]) -> None:

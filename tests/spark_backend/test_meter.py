@@ -69,7 +69,7 @@ def test_a_peak_is_seen_though_it_was_given_back_before_the_end() -> None:
     with meter.PeakMemory() as watched:
         before = meter.memory_of()
         # of the system itself: torch might be given what tests before have freed, and the process would not grow
-        with mmap.mmap(-1, 64 * MIB) as taken:
+        with mmap.mmap(-1, 64 * MIB, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS) as taken:
             for page in range(0, 64 * MIB, mmap.PAGESIZE):
                 taken[page] = 1
             time.sleep(20 * meter.SAMPLE_S)
