@@ -22,7 +22,7 @@ EXPERT = ToolCall(Tap(index=1), thought="Wi-Fi: off")
 @pytest.fixture(scope="module")
 def tokenizer() -> Tokenizer:
     return train_tokenizer(
-        [SCREEN, " Wi-Fi: off", "back"] * 30, [TAP, "<tool_call>wait</tool_call>"], [" Add alarm"], 600
+        [SCREEN, " Wi-Fi: off", "back"] * 30, [TAP, "<tool_call>wait</tool_call>"], [" Add alarm", " Wi-Fi"], 600
     )
 
 
@@ -83,6 +83,15 @@ def test_a_phrase_of_the_phone_is_one_token_where_it_stands_as_words(
     tokenizer: Tokenizer, words: str, whole: bool
 ) -> None:
     assert (" Add alarm" in tokenizer.encode(words, add_special_tokens=False).tokens) == whole
+
+
+def test_a_phrase_that_is_one_word_to_the_tokenizer_is_not_a_second_token_of_the_same_text(
+    tokenizer: Tokenizer,
+) -> None:
+    """Byte-level tokens write a space as Ġ; added ones are written as they are."""
+    texts = [text.replace("Ġ", " ") for text in tokenizer.get_vocab()]
+    assert " Wi-Fi" in texts
+    assert len(set(texts)) == len(texts)
 
 
 def test_a_number_is_one_token_wherever_it_stands(tokenizer: Tokenizer) -> None:

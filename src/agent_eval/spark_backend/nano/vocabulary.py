@@ -66,6 +66,9 @@ _PRETOKENS = Regex(
 )
 
 
+_PRETOKENS_OF = pre_tokenizers.Split(_PRETOKENS, "isolated")
+
+
 def train_tokenizer(texts: Iterable[str], skeleton: Iterable[str], phrases: Iterable[str], size: int) -> Tokenizer:
     """Train a byte-level BPE.
 
@@ -85,7 +88,8 @@ def train_tokenizer(texts: Iterable[str], skeleton: Iterable[str], phrases: Iter
     tokenizer.decoder = decoders.ByteLevel()
     whole = [*dict.fromkeys(skeleton), "</arg_value></tool_call>"]
     numbers = [f"{number:02d}" for number in range(100)] + [str(number) for number in range(10)]
-    words = list(dict.fromkeys(phrases))
+    # one word is a token by itself where it is frequent; added as well, it would be two tokens of one text
+    words = [text for text in dict.fromkeys(phrases) if len(_PRETOKENS_OF.pre_tokenize_str(text)) > 1]
     trainer = trainers.BpeTrainer(
         vocab_size=size - len(whole) - len(numbers) - len(LINE_STARTS) - len(words),
         special_tokens=list(SPECIAL_TOKENS),
