@@ -34,8 +34,9 @@ pytestmark = [pytest.mark.peers, pytest.mark.slow]
 CASES = ("nano", "mid", "untied")
 NEW = 64
 """Tokens that each prompt is continued by."""
-EQUAL = 1e-4
-"""Most that two float32 implementations may differ in a log-probability, over every token of the vocabulary."""
+EQUAL = 3e-4
+"""Most that two float32 implementations may differ in a log-probability, over every token of the vocabulary: half of
+it is what rounding does to the embedded model at 1,300 tokens, a tenth of that to random weights."""
 SHARP = 1e-3
 """The same for mlx on the embedded model, which attends sharply: mlx's exponential makes frequencies of its own, up to
 6e-7 of their value from the published. A twin that turns by these is held to twice ``EQUAL``."""
