@@ -394,7 +394,7 @@ def _train(options: argparse.Namespace) -> int:
 
     folder = Path(options.out)
     with _TrainingProgress() as progress:
-        train_nano(folder, TrainingPlan(seed=options.seed, steps=options.steps), progress.show)
+        train_nano(folder, TrainingPlan(seed=options.seed, steps=options.steps or TrainingPlan.steps), progress.show)
     return _score_into(folder, default_out(folder), INSTANCES)
 
 
@@ -547,7 +547,7 @@ def command_line() -> argparse.ArgumentParser:
     train = _command(commands, "train", _train, "train the embedded model on this project's phone, then score it")
     train.add_argument("--out", metavar="FOLDER", required=True, help="checkpoint folder to write")
     train.add_argument("--seed", type=_natural, default=0, help="seed of weights and data (default: %(default)s)")
-    train.add_argument("--steps", type=_positive, default=5200, help="optimisation steps (default: %(default)s)")
+    train.add_argument("--steps", type=_positive, help="optimisation steps (default: those of nano's own training)")
 
     scored = _command(commands, "score", _score, "score a trained model under each condition, and write its model card")
     scored.add_argument("folder", metavar="FOLDER", help="checkpoint folder that train wrote")

@@ -418,12 +418,7 @@ class _Kept:
     def log(self, report: Report) -> None:
         """Append a line to the curve."""
         with (self.out / CURVE).open("a", encoding="utf-8") as file:
-            file.write(json.dumps(report._asdict()) + "\n")
-
-    def curve(self) -> list[Report]:
-        """Return the curve; where a killed process was repeated, its steps count once."""
-        file = self.out / CURVE
-        return read_curve(file) if file.exists() else []
+            file.write(_curve_line(report))
 
     def save(self, trainer: Trainer, manifest: Mapping[str, object]) -> None:
         """Write the checkpoint as it is."""
@@ -442,11 +437,16 @@ class _Kept:
 
     def close(self) -> None:
         """Remove what only an unfinished training needs, and leave the curve with each step once."""
-        write_atomically(self.out / CURVE, "".join(json.dumps(one._asdict()) + "\n" for one in self.curve()))
+        file = self.out / CURVE
+        write_atomically(file, "".join(map(_curve_line, read_curve(file))))
         shutil.rmtree(self._folder)
 
     def _state(self, step: int) -> Path:
         return self._folder / f"state-{step}.safetensors"
+
+
+def _curve_line(report: Report) -> str:
+    return json.dumps(report._asdict()) + "\n"
 
 
 def read_curve(file: Path) -> list[Report]:

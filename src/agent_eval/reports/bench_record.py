@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal, Self
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict
 
 from agent_eval.errors import OperatorError
+from agent_eval.reports.record_file import read_record
 from agent_eval.types import MachineProbe
 
 
@@ -161,14 +162,10 @@ class BenchRecord(_Record):
         Raises:
             OperatorError: the file cannot be read, or is none of this version.
         """
-        try:
-            return cls.model_validate_json(path.read_text(encoding="utf-8"))
-        except (OSError, UnicodeDecodeError) as error:
-            raise OperatorError(f"{path} cannot be read: {error}", hint="name a file that --json wrote") from None
-        except ValidationError as error:
-            first = error.errors()[0]
-            where = ".".join(map(str, first["loc"]))
-            raise OperatorError(
-                f"{path} is no record of a bench: {where or 'the file'}: {first['msg']}",
-                hint="expected what --json wrote, with schema_version 1",
-            ) from None
+        return read_record(
+            cls,
+            path,
+            hint="name a file that --json wrote",
+            otherwise="is no record of a bench",
+            expected="what --json wrote",
+        )

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal, Self
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict
 
-from agent_eval.errors import OperatorError
 from agent_eval.outcome import Label
+from agent_eval.reports.record_file import read_record
 from agent_eval.reports.summary import RateName
 from agent_eval.types import Interval, MachineProbe, Verdict
 
@@ -101,14 +101,10 @@ class ScoreRecord(_Record):
         Raises:
             OperatorError: the file cannot be read, or is none of this version.
         """
-        try:
-            return cls.model_validate_json(path.read_text(encoding="utf-8"))
-        except (OSError, UnicodeDecodeError) as error:
-            raise OperatorError(f"{path} cannot be read: {error}", hint="`agent-eval score` writes it") from None
-        except ValidationError as error:
-            first = error.errors()[0]
-            where = ".".join(map(str, first["loc"]))
-            raise OperatorError(
-                f"{path} holds no scores: {where or 'the file'}: {first['msg']}",
-                hint="expected what `agent-eval score` writes, with schema_version 1",
-            ) from None
+        return read_record(
+            cls,
+            path,
+            hint="`agent-eval score` writes it",
+            otherwise="holds no scores",
+            expected="what `agent-eval score` writes",
+        )

@@ -23,16 +23,16 @@ _SPREAD = 0.1
 """Standard deviation of the embedding where tokens differ."""
 _CONSTANT = slice(0, 12)
 """Dimensions that begin equal for all tokens: from them a head makes a query or key that depends on position alone."""
-_STARTS_LINE = slice(12, 12 + 4)
+_FLAGS = 4
+"""How many dimensions tell a line's start from other tokens."""
+_STARTS_LINE = slice(_CONSTANT.stop, _CONSTANT.stop + _FLAGS)
 """Dimensions that begin different from zero for tokens that start a line."""
-_CONTENT = 16
+_CONTENT = _STARTS_LINE.stop
 """First dimension in which tokens differ at random; up to the notes."""
 _NOTED = 24
 """Dimensions of a token's content that a note keeps."""
 _COMPARED = 22
 """How many of them a full layer compares."""
-_FLAGS = 4
-"""Dimensions that tell a line's start from other tokens."""
 _NUMBER = 28
 """Dimensions of its content that the note of a line's start keeps, beside those that tell that it is one."""
 _SILENT = ("out_proj.weight", "down_proj.weight", "g_proj.weight")
@@ -111,7 +111,7 @@ class _Notes:
         """Content of the token before."""
         if self.before.start < _CONTENT + config.head_dim:
             raise ValueError(f"hidden_size {end} leaves no room for what the first layer notes; expected 128 or more")
-        self.scale = math.sqrt((12 + self.before.start - _CONTENT) / end)
+        self.scale = math.sqrt((_CONSTANT.stop + self.before.start - _CONTENT) / end)
         """Root mean square of an embedding, in units of its spread."""
 
 
@@ -201,8 +201,7 @@ def _attend_to_line_start(heads: _Heads, notes: _Notes, config: SparkConfig, hea
     query[:] = 0.0
     key[:] = 0.0
     query[:half, _CONSTANT][slow] = strength * notes.scale / _CONSTANT.stop
-    flags = _STARTS_LINE.stop - _STARTS_LINE.start
-    key[:half, _STARTS_LINE][slow] = strength * notes.scale / flags
+    key[:half, _STARTS_LINE][slow] = strength * notes.scale / _FLAGS
 
 
 def _look_up(heads: _Heads, notes: _Notes, config: SparkConfig) -> None:

@@ -66,7 +66,7 @@ _PRETOKENS = Regex(
 )
 
 
-_PRETOKENS_OF = pre_tokenizers.Split(_PRETOKENS, "isolated")
+_SPLIT = pre_tokenizers.Split(_PRETOKENS, "isolated")
 
 
 def train_tokenizer(texts: Iterable[str], skeleton: Iterable[str], phrases: Iterable[str], size: int) -> Tokenizer:
@@ -81,7 +81,7 @@ def train_tokenizer(texts: Iterable[str], skeleton: Iterable[str], phrases: Iter
     tokenizer = Tokenizer(models.BPE(byte_fallback=False))
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
         [
-            pre_tokenizers.Split(_PRETOKENS, "isolated"),
+            _SPLIT,
             pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
         ]
     )
@@ -89,7 +89,7 @@ def train_tokenizer(texts: Iterable[str], skeleton: Iterable[str], phrases: Iter
     whole = [*dict.fromkeys(skeleton), "</arg_value></tool_call>"]
     numbers = [f"{number:02d}" for number in range(100)] + [str(number) for number in range(10)]
     # one word is a token by itself where it is frequent; added as well, it would be two tokens of one text
-    words = [text for text in dict.fromkeys(phrases) if len(_PRETOKENS_OF.pre_tokenize_str(text)) > 1]
+    words = [text for text in dict.fromkeys(phrases) if len(_SPLIT.pre_tokenize_str(text)) > 1]
     trainer = trainers.BpeTrainer(
         vocab_size=size - len(whole) - len(numbers) - len(LINE_STARTS) - len(words),
         special_tokens=list(SPECIAL_TOKENS),

@@ -1,0 +1,38 @@
+"""Reading a record of one file, with a message for a person where it is none. Knows no particular record."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from agent_eval.errors import OperatorError
+
+Record = TypeVar("Record", bound=BaseModel)
+
+
+def read_record(kind: type[Record], path: Path, *, hint: str, otherwise: str, expected: str) -> Record:
+    """Read a record.
+
+    Args:
+        kind: Which.
+        path: The file.
+        hint: What to do where it cannot be read.
+        otherwise: What a file of something else is, such as ``holds no scores``.
+        expected: What the file should have been.
+
+    Raises:
+        OperatorError: the file cannot be read, or is none of this version.
+    """
+    try:
+        return kind.model_validate_json(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise OperatorError(f"{path} cannot be read: {error}", hint=hint) from None
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"]))
+        raise OperatorError(
+            f"{path} {otherwise}: {where or 'the file'}: {first['msg']}",
+            hint=f"expected {expected}, with schema_version 1",
+        ) from None
