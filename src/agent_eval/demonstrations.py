@@ -7,6 +7,7 @@ plain text and replies; ``spark_backend.nano`` learns from them without knowing 
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -254,6 +255,9 @@ _MONTHS = (
 )  # fmt: skip
 
 
+_DAY = re.compile(r"\w+day, (\w+ \d+), \d+")
+
+
 def _drill_text(rng: random.Random, labels: Sequence[str]) -> str:
     """Draw something to type: words, a number, or both."""
     number = "".join(rng.choices("0123456789", k=rng.randint(1, 9)))
@@ -286,17 +290,21 @@ def _drill(rng: random.Random, elements: Sequence[Element], labels: Sequence[str
         return goal, ToolCall(TypeText(index=target.index, text=text), thought=label)
     if target.role == "switch" and rng.random() < 0.8:
         wanted = rng.choice(["on", "off"])
-        thought = f"{label}: {target.states[0]}, want {wanted}"
+        thought = f"want {wanted}, {_named(target)}"
         done = wanted in target.states
         return f"Put {label} {wanted}.", ToolCall(TaskComplete() if done else Tap(index=target.index), thought=thought)
     if target.value and rng.random() < 0.5:
         value = plain(target.value)
         return f"Read {label}.", ToolCall(TaskComplete(answer=value), thought=f"{label}: {value}")
+    day = _DAY.match(label)
+    if day and rng.random() < 0.7:
+        label = day[1]
+        return f"Tap {label}.", ToolCall(Tap(index=target.index), thought=label)
     return f"Tap {label}.", ToolCall(Tap(index=target.index), thought=_named(target))
 
 
 def _named(element: Element) -> str:
-    state = f": {element.states[0]}" if element.role == "switch" else ""
+    state = f" ({', '.join((element.role, *element.states))})" if element.role == "switch" else ""
     return f"{plain(element.label)}{state}"
 
 

@@ -36,7 +36,7 @@ from agent_eval.spark_backend.nano.encode import Sample
 if TYPE_CHECKING:
     from agent_eval.spark_backend.nano.trainer import StepReport, Trainer
 
-VOCABULARY = 2560
+VOCABULARY = 3072
 UNFINISHED = "unfinished"
 """Folder within a checkpoint's, of all that a training needs to go on; gone when it is done."""
 CURVE = "training.jsonl"
@@ -56,10 +56,10 @@ class TrainingPlan:
     """What a training run consists of; the same plan gives the same weights on one machine."""
 
     seed: int = 0
-    steps: int = 4200
-    rounds: int = 10
+    steps: int = 6000
+    rounds: int = 12
     """Equal parts of the steps. What is taught more, and what the model plays, is settled anew at the start of each."""
-    drill_share: float = 0.05
+    drill_share: float = 0.04
     """Share of the steps, at the start, on lookup drills only; before episodes come in."""
     noise: Noise = field(default=Noise(episodes=0.5, moves=0.12))
     play_from: int = 3
@@ -161,17 +161,22 @@ def train_nano(
         return
     from tokenizers import Tokenizer
 
+    from agent_eval.spark_backend.nano.initialise import Start
     from agent_eval.spark_backend.nano.shape import nano_config
     from agent_eval.spark_backend.nano.trainer import Recipe, Trainer
-    from agent_eval.spark_backend.nano.vocabulary import LINE_STARTS
+    from agent_eval.spark_backend.nano.vocabulary import LINE_STARTS, TURN_STARTS, with_and_without_space
     from agent_eval.spark_backend.probe import probe_machine
 
     kept = _Kept.open(out, plan)
     tokenizer = Tokenizer.from_str(kept.tokenizer_json)
     config = nano_config(tokenizer)
     vocabulary = tokenizer.get_vocab()
-    alike = [(vocabulary[start], vocabulary[number]) for start, number in LINE_STARTS.items()]
-    trainer = Trainer(config, Recipe(steps=plan.steps), plan.seed, alike)
+    start = Start(
+        line_starts=[(vocabulary[start], vocabulary[number]) for start, number in LINE_STARTS.items()],
+        spaced=with_and_without_space(tokenizer),
+        turn_starts=[vocabulary[start] for start in TURN_STARTS],
+    )
+    trainer = Trainer(config, Recipe(steps=plan.steps), plan.seed, start)
     progress = kept.restore(trainer)
     unseen = Workshop(kept.tokenizer_json, kept.labels, plan.noise).unseen(plan.validation_episodes)
     with Feed(kept.tokenizer_json, kept.labels, plan.noise, plan.seed) as feed:

@@ -8,7 +8,7 @@ from datetime import date
 from types import MappingProxyType
 from typing import Literal
 
-DateStyle = Literal["short", "long", "weekday", "month"]
+DateStyle = Literal["short", "long", "weekday", "month", "day"]
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ LOCALES: Mapping[str, Locale] = MappingProxyType({
     "en": Locale(
         "en-US", "English", _ENGLISH_MONTHS, _ENGLISH_DAYS,
         {"short": "{mon} {day}, {year}", "long": "{weekday}, {month} {day}, {year}",
-         "weekday": "{weekday}, {mon} {day}", "month": "{month} {year}"},
+         "weekday": "{weekday}, {mon} {day}", "month": "{month} {year}", "day": "{month} {day}"},
         tuple(name[:3] for name in _ENGLISH_DAYS), tuple(name[:3] for name in _ENGLISH_MONTHS), twelve_hours=True,
     ),
     "de": Locale(
@@ -74,7 +74,7 @@ LOCALES: Mapping[str, Locale] = MappingProxyType({
          "Dezember"),
         ("Montag", "Dienstag", "Mittwoch", "Donnerstag", "Freitag", "Samstag", "Sonntag"),
         {"short": "{day:02d}.{number:02d}.{year}", "long": "{weekday}, {day}. {month} {year}",
-         "weekday": "{weekday}, {day}. {mon}", "month": "{month} {year}"},
+         "weekday": "{weekday}, {day}. {mon}", "month": "{month} {year}", "day": "{day}. {month}"},
         ("Mo", "Di", "Mi", "Do", "Fr", "Sa", "So"),
         ("Jan.", "Feb.", "März", "Apr.", "Mai", "Juni", "Juli", "Aug.", "Sept.", "Okt.", "Nov.", "Dez."),
         first_weekday=0, wifi="WLAN",
@@ -83,7 +83,7 @@ LOCALES: Mapping[str, Locale] = MappingProxyType({
         "zh-CN", "中文（简体）", _CHINESE_MONTHS,
         ("星期一", "星期二", "星期三", "星期四", "星期五", "星期六", "星期日"),
         {"short": "{year}年{number}月{day}日", "long": "{year}年{number}月{day}日{weekday}",
-         "weekday": "{number}月{day}日{weekday}", "month": "{year}年{number}月"},
+         "weekday": "{number}月{day}日{weekday}", "month": "{year}年{number}月", "day": "{number}月{day}日"},
         ("周一", "周二", "周三", "周四", "周五", "周六", "周日"), _CHINESE_MONTHS,
         halves=("上午", "下午"), with_half="{half}{face}", wifi="WLAN",
     ),

@@ -38,15 +38,19 @@ class Move:
 
 
 def wish(wanted: Scalar | None) -> str:
-    """Say which state of a switch is asked for, to stand beside the one it has: ``, want on``."""
-    return f", want {'on' if wanted else 'off'}" if isinstance(wanted, bool) else ""
+    """Say which state of a switch is asked for, to stand before the one it has: ``want on, ``."""
+    return f"want {'on' if wanted else 'off'}, " if isinstance(wanted, bool) else ""
 
 
 def shown(element: Element, wanted: Scalar | None = None) -> str:
-    """Name an element as the screen shows it, with its state or, failing that, its value: ``Wi-Fi: off, want on``."""
-    telling = [state for state in element.states if state in ("on", "off", "checked", "unchecked")]
-    state = telling[0] if telling else plain(element.value)
-    return f"{plain(element.label)}: {state}{wish(wanted)}" if state else plain(element.label)
+    """Name an element as the screen lists it, with its state or its value: ``want on, Wi-Fi (switch, off)``.
+
+    The words are those of its line, to the end where a state stands there: who has read them has found the line.
+    """
+    named = f"{plain(element.label)}: {plain(element.value)}" if element.value else plain(element.label)
+    if any(state in ("on", "off", "checked", "unchecked") for state in element.states):
+        named += f" ({', '.join((element.role, *element.states))})"
+    return wish(wanted) + named
 
 
 def tap(element: Element, wanted: Scalar | None = None) -> Move:

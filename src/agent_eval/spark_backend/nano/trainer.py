@@ -19,7 +19,7 @@ from torch import Tensor
 from agent_eval.spark_backend.checkpoints.config import SparkConfig
 from agent_eval.spark_backend.model import Spark
 from agent_eval.spark_backend.nano.encode import IGNORED, Sample
-from agent_eval.spark_backend.nano.initialise import structured_weights
+from agent_eval.spark_backend.nano.initialise import UNKNOWN, Start, structured_weights
 from agent_eval.spark_backend.nano.muon import Muon
 from agent_eval.spark_backend.quant.dense import Fp32, has_bf16_units
 
@@ -34,7 +34,7 @@ class Recipe:
     """Larger ones, and 0.003 for the rest, undo the structured start before it can be of use (docs/nano.md)."""
     other_lr: float = 0.0008
     warmup_steps: int = 100
-    decay_share: float = 0.45
+    decay_share: float = 0.8
     """Share of the steps, at the end, over which the rates fall to zero."""
     clip: float = 1.0
     threads: int = 2
@@ -62,10 +62,10 @@ class Trainer:
         config: The model's shape.
         recipe: How to optimise.
         seed: Draws the initial weights.
-        alike: Pairs of tokens that begin alike; see ``structured_weights``.
+        start: What its first weights know of the vocabulary.
     """
 
-    def __init__(self, config: SparkConfig, recipe: Recipe, seed: int, alike: Sequence[tuple[int, int]] = ()) -> None:
+    def __init__(self, config: SparkConfig, recipe: Recipe, seed: int, start: Start = UNKNOWN) -> None:
         torch.set_num_threads(1)  # of torch's own: at this width they wait for each other more than they compute
         self.config = config
         self.recipe = recipe
@@ -74,7 +74,7 @@ class Trainer:
         self._pool = ThreadPoolExecutor(self.threads)
         narrow = self.device.type == "cuda" or has_bf16_units()
         self.precision = "bfloat16 with float32 weights" if narrow else "float32"
-        weights = structured_weights(config, torch.Generator().manual_seed(seed), alike)
+        weights = structured_weights(config, torch.Generator().manual_seed(seed), start)
         self.model = Spark(config, weights, Fp32(torch.bfloat16 if narrow else torch.float32)).to(self.device)
         named = dict(self.model.named_parameters())
         matrices = [p for name, p in named.items() if p.dim() == 2 and "embedding" not in name and "g_proj" not in name]

@@ -10,7 +10,6 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from random import Random
 
-from agent_eval.actions import TaskComplete
 from agent_eval.device_sim.locales import LOCALES
 from agent_eval.device_sim.profile import DAYS
 from agent_eval.tasks import answers
@@ -28,11 +27,11 @@ from agent_eval.tasks.families.alarm_words import (
 from agent_eval.tasks.families.clock_expert import CLOCK, Alarm, TimeOfDay, alarms_of
 from agent_eval.tasks.families.repair import mending, undo
 from agent_eval.tasks.judge import Criteria, Goal, Writes, every, only
-from agent_eval.tasks.moves import Move, complete
+from agent_eval.tasks.moves import Move, complete, finish
 from agent_eval.tasks.oracle import Plan
 from agent_eval.tasks.task import Draft, Template, wordings
 from agent_eval.tasks.view import View
-from agent_eval.types import Element, Scalar, Snapshot
+from agent_eval.types import Scalar, Snapshot
 
 _DAY_NAMES = dict(zip(DAYS, (LOCALES["en"].weekdays[-1], *LOCALES["en"].weekdays[:-1]), strict=True))
 
@@ -114,11 +113,6 @@ def _at(alarms: Sequence[Alarm], time: TimeOfDay) -> Alarm:
     return next(alarm for alarm in alarms if alarm.time == time)
 
 
-def _seen(view: View, time: TimeOfDay, switch: Element, wanted: bool) -> Move:
-    """Declare the task done on seeing an alarm's switch."""
-    return Move(TaskComplete(), clock_expert.standing(view, time, switch, wanted))
-
-
 def _above(alarms: Sequence[Alarm], alarm: Alarm) -> int:
     """Return how many alarms stand above one in the list; a default phone shows three at once."""
     return sum((other.time, other.id) < (alarm.time, alarm.id) for other in alarms)
@@ -172,7 +166,7 @@ def _create_plan(old: frozenset[int], time: TimeOfDay) -> Plan:
         if wanted is None:
             return clock_expert.add(view, time)
         found = clock_expert.set_enabled(view, wanted, True)
-        return found if isinstance(found, Move) else _seen(view, time, found, True)
+        return found if isinstance(found, Move) else complete(found, wanted=True)
 
     return plan
 
@@ -250,7 +244,7 @@ def _labelled_plan(old: frozenset[int], wanted: Alarm) -> Plan:
         if move is not None:
             return move
         found = clock_expert.set_enabled(view, alarm, True)
-        return found if isinstance(found, Move) else _seen(view, wanted.time, found, True)
+        return found if isinstance(found, Move) else complete(found, wanted=True)
 
     return plan
 
@@ -298,7 +292,7 @@ def _switch_plan(number: int, wanted: bool, time: TimeOfDay) -> Plan:
         if alarm is None:  # deleted by mistake: only an alarm that looks the same can be made
             return clock_expert.add(view, time)
         found = clock_expert.set_enabled(view, alarm, wanted)
-        return found if isinstance(found, Move) else _seen(view, time, found, wanted)
+        return found if isinstance(found, Move) else complete(found, wanted=wanted)
 
     return plan
 
@@ -338,7 +332,7 @@ def _delete_plan(number: int, time: TimeOfDay) -> Plan:
         if alarm is not None:
             return clock_expert.delete(view, alarm)
         move = clock_expert.to_tab(view, "Alarm")
-        return Move(TaskComplete(), f"no {clock_expert.clock_text(view, time)}") if move is None else move
+        return finish(f"no {clock_expert.clock_text(view, time)}") if move is None else move
 
     return plan
 

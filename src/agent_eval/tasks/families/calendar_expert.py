@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from datetime import date, timedelta
 
-from agent_eval.actions import TaskComplete
+from agent_eval.actions import Tap, TaskComplete
 from agent_eval.device_sim.apps.calendar import EVENT, PACKAGE, recurs
 from agent_eval.device_sim.dialogs import numbered_day
 from agent_eval.device_sim.moments import day_of, minutes_of, moment
@@ -164,8 +164,8 @@ def _choose_day(view: View, day: date) -> Move:
         if cell is None and not away:
             break
         if cell is not None and not (button is not None and _covers(button.bounds, cell.bounds)):
-            return tap(cell)
-    return view.scroll(view.speech.date(day, "long"))
+            return Move(Tap(index=cell.index), plain(view.speech.date(day + timedelta(days=away), "day")))
+    return view.scroll(view.speech.date(day, "day"))
 
 
 def _covers(upper: Bounds, lower: Bounds) -> bool:

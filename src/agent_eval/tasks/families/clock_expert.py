@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple, get_args
 
+from agent_eval.actions import Tap
 from agent_eval.device_sim.locales import LOCALES
 from agent_eval.device_sim.profile import DAYS
-from agent_eval.tasks.moves import Move, close_keyboard, go_back, open_app, plain, scroll_for, tap, type_into, wish
+from agent_eval.tasks.moves import Move, close_keyboard, go_back, open_app, plain, scroll_for, tap, type_into
 from agent_eval.tasks.view import View
 from agent_eval.types import Element, Scalar, Snapshot
 
@@ -201,7 +202,10 @@ def show(view: View, alarm: Alarm, part: Part) -> tuple[Element, ...] | Move:
         return card
     if part in _DETAILS and view.variable("expanded") != alarm.id:
         arrow = _look(view, card, "arrow")
-        return arrow if isinstance(arrow, Move) else tap(arrow[0])
+        if isinstance(arrow, Move):
+            return arrow
+        time = clock_text(view, alarm.time)  # every card has an arrow of this name
+        return Move(Tap(index=arrow[0].index), f"{time} {plain(arrow[0].label)}")
     return _look(view, card, part)
 
 
@@ -244,12 +248,7 @@ def set_enabled(view: View, alarm: Alarm, wanted: bool) -> Element | Move:
     switch = found[0]
     if alarm.enabled == wanted:
         return switch
-    return Move(tap(switch).action, standing(view, alarm.time, switch, wanted))
-
-
-def standing(view: View, time: TimeOfDay, switch: Element, wanted: bool) -> str:
-    """Say whether an alarm is on, by its time alone, as its switch is called: ``7:30 AM: off, want on``."""
-    return f"{clock_text(view, time)}: {switch.states[0]}{wish(wanted)}"
+    return tap(switch, wanted)
 
 
 def delete(view: View, alarm: Alarm) -> Move:

@@ -253,7 +253,7 @@ def set_toggle(view: View, toggle: Toggle, wanted: Scalar, *, by_tile: bool = Fa
     if view.now.get(toggle.path) != wanted:
         return tap(found, wanted)
     if ("off" if wanted else "on") in found.states:
-        return wait(f"{plain(found.label)} soon{wish(wanted)}")
+        return wait(f"{wish(wanted)}{plain(found.label)} soon")
     return found
 
 
