@@ -23,9 +23,9 @@ from tokenizers import Tokenizer
 from agent_eval.curriculum import lesson_weights
 from agent_eval.lessons import Order, Workshop, skeleton, study
 from agent_eval.spark_backend.nano.encode import IGNORED, Sample
-from agent_eval.spark_backend.nano.shape import nano_config
+from agent_eval.spark_backend.nano.shape import nano_config, nano_start
 from agent_eval.spark_backend.nano.trainer import Batches, Recipe, Trainer
-from agent_eval.spark_backend.nano.vocabulary import LINE_STARTS, train_tokenizer
+from agent_eval.spark_backend.nano.vocabulary import train_tokenizer
 from agent_eval.spark_backend.probe import probe_machine
 from agent_eval.training import VOCABULARY, TrainingPlan
 
@@ -43,9 +43,7 @@ def prepared() -> tuple[Tokenizer, Workshop]:
 
 def trainer_of(tokenizer: Tokenizer, recipe: Recipe) -> Trainer:
     """Return a trainer at the structured start."""
-    vocabulary = tokenizer.get_vocab()
-    alike = [(vocabulary[start], vocabulary[number]) for start, number in LINE_STARTS.items()]
-    return Trainer(nano_config(tokenizer), recipe, PLAN.seed, alike)
+    return Trainer(nano_config(tokenizer), recipe, PLAN.seed, nano_start(tokenizer))
 
 
 def batches_of(chunks: Iterator[list[Sample]], tokens: int) -> Iterator[list[Sample]]:

@@ -33,8 +33,8 @@ CORE = {
 }
 """What each module of the core may import of this project."""
 COMPOSERS = {
-    "bench", "bench_arm", "cli", "curriculum", "demonstrations", "doctor", "gates", "lessons", "running", "scoring",
-    "training", "wiring", "__main__",
+    "bench", "bench_arm", "cli", "curriculum", "demonstrations", "doctor", "drills", "gates", "lessons", "running",
+    "scoring", "training", "wiring", "__main__",
 }  # fmt: skip
 """Modules that join packages; nothing else imports them."""
 DRAWING = {

@@ -17,7 +17,8 @@ from typing import NamedTuple, Self
 from agent_eval import wiring
 from agent_eval.actions import TOOLS, arguments_of
 from agent_eval.curriculum import lesson_weights, seeds
-from agent_eval.demonstrations import Demonstration, Noise, demonstrations, drills, taught_instances
+from agent_eval.demonstrations import Demonstration, Noise, demonstrations, taught_instances
+from agent_eval.drills import drills
 from agent_eval.spark_backend.nano.encode import IGNORED, Sample
 from agent_eval.types import Message, Sampling
 

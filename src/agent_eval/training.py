@@ -161,150 +161,160 @@ def train_nano(
         return
     from tokenizers import Tokenizer
 
-    from agent_eval.spark_backend.nano.initialise import Start
-    from agent_eval.spark_backend.nano.shape import nano_config
+    from agent_eval.spark_backend.nano.shape import nano_config, nano_start
     from agent_eval.spark_backend.nano.trainer import Recipe, Trainer
-    from agent_eval.spark_backend.nano.vocabulary import LINE_STARTS, TURN_STARTS, with_and_without_space
-    from agent_eval.spark_backend.probe import probe_machine
 
     kept = _Kept.open(out, plan)
     tokenizer = Tokenizer.from_str(kept.tokenizer_json)
     config = nano_config(tokenizer)
-    vocabulary = tokenizer.get_vocab()
-    start = Start(
-        line_starts=[(vocabulary[start], vocabulary[number]) for start, number in LINE_STARTS.items()],
-        spaced=with_and_without_space(tokenizer),
-        turn_starts=[vocabulary[start] for start in TURN_STARTS],
-    )
-    trainer = Trainer(config, Recipe(steps=plan.steps), plan.seed, start)
-    progress = kept.restore(trainer)
+    trainer = Trainer(config, Recipe(steps=plan.steps), plan.seed, nano_start(tokenizer))
+    training = _Training(kept, plan, trainer, kept.restore(trainer), watch, report_every, keep_every)
     unseen = Workshop(kept.tokenizer_json, kept.labels, plan.noise).unseen(plan.validation_episodes)
     with Feed(kept.tokenizer_json, kept.labels, plan.noise, plan.seed) as feed:
-        while progress.step < plan.steps:
-            last = _round(kept, plan, progress, trainer, feed, watch, report_every, keep_every)
-            began = time.perf_counter()
-            score = trainer.evaluate(unseen)
-            progress.held_out_loss, progress.held_out_accuracy = round(score.loss, 5), round(score.accuracy, 4)
-            kept.save(trainer, {"unfinished": True})
-            results = feed.solved(out, plan.validation_instances)
-            progress.solved, progress.played = sum(solved for _, solved in results), len(results)
-            progress.by_task = {}
-            for task, solved in results:
-                tally = progress.by_task.setdefault(task, [0, 0])
-                tally[0] += solved
-                tally[1] += 1
-            progress.seconds += time.perf_counter() - began
-            kept.keep(trainer, progress)
-            _tell(kept, plan, progress, last, watch)
-    manifest = {
-        "seed": plan.seed,
-        "steps": plan.steps,
-        "plan": asdict(plan),
-        "recipe": asdict(trainer.recipe),
-        "precision": trainer.precision,
-        "tokens": progress.tokens,
-        "decisions": progress.decisions,
-        "data_sha256": progress.data_sha256,
-        "parameters": config.parameters,
-        "skinned": SKINNED,
-        "held_out_tasks": HELD_OUT_TASKS,
-        "held_out_skins": HELD_OUT_SKINS,
-        "validation_loss": progress.held_out_loss,
-        "validation_token_accuracy": progress.held_out_accuracy,
-        "validation_solved": progress.by_task,
-        "oracle_lost": progress.lost,
-        "trained_minutes": round(progress.seconds / 60, 1),
-        "machine": probe_machine().cpu_model,
-        "device": trainer.device.type,
-        "threads": trainer.threads,
-        "torch": wiring.library_versions()["torch"],
-        "code_revision": wiring.source_revision(),
-        "prompt_digest": wiring.prompt_digest(),
-    }
-    kept.save(trainer, manifest)
+        while training.progress.step < plan.steps:
+            last = training.round(feed)
+            training.try_out(feed, unseen)
+            training.tell(last)
+    kept.save(trainer, training.manifest())
     kept.close()
 
 
-def _round(
-    kept: _Kept,
-    plan: TrainingPlan,
-    progress: _Progress,
-    trainer: Trainer,
-    feed: Feed,
-    watch: Callable[[Report], None],
-    report_every: int,
-    keep_every: int,
-) -> StepReport:
-    """Take the steps of one round, from its start or from where an earlier process was; return what the last showed."""
-    from agent_eval.spark_backend.nano.trainer import Batches, StepReport
+@dataclass(frozen=True)
+class _Training:
+    """What one process does of a training: rounds of steps, each followed by a trial."""
 
-    number = plan.round_of(progress.step)
-    first, end = plan.first_step(number), plan.first_step(number + 1)
-    began = time.perf_counter() - progress.seconds
-    if progress.step == first:
+    kept: _Kept
+    plan: TrainingPlan
+    trainer: Trainer
+    progress: _Progress
+    watch: Callable[[Report], None]
+    report_every: int
+    keep_every: int
+
+    def round(self, feed: Feed) -> StepReport:
+        """Take the steps of a round, from where an earlier process was; return what the last one showed."""
+        from agent_eval.spark_backend.nano.trainer import Batches, StepReport
+
+        plan, progress, trainer = self.plan, self.progress, self.trainer
+        number = plan.round_of(progress.step)
+        first, end = plan.first_step(number), plan.first_step(number + 1)
+        began = time.perf_counter() - progress.seconds
+        if progress.step == first:
+            self._begin_round(feed, number)
+        assert progress.weights is not None
+        drills_end = int(plan.steps * plan.drill_share)
+        batches = Batches(trainer.recipe.tokens_per_step, random.Random(f"batches/{plan.seed}/{number}"))
+        mixed = _Mixed(
+            feed,
+            self.kept.played() * plan.repeats,
+            (end - first) * trainer.recipe.tokens_per_step,
+            number * _CHUNKS_OF_A_ROUND,
+            random.Random(f"played/{plan.seed}/{number}"),
+        )
+        report = StepReport(0.0, 0.0, 0)
+        for step in range(first, end):
+            drilling = step < drills_end
+            if step in (first, drills_end):
+                mixed.begin(None if drilling else progress.weights)
+            while not batches.ready():
+                batches.add(mixed.take())
+            batch = batches.take()
+            if step < progress.step:  # an earlier process learned from this one
+                continue
+            report = trainer.step(batch)
+            progress.step = step + 1
+            progress.tokens += report.tokens
+            progress.decisions += sum(int((sample.ids == trainer.config.eos_token_ids[0]).sum()) for sample in batch)
+            progress.data_sha256 = chained(progress.data_sha256, batch)
+            progress.seconds = time.perf_counter() - began
+            if progress.step == end:
+                break
+            if progress.step % self.keep_every == 0:
+                self.kept.keep(trainer, progress)
+            if progress.step % self.report_every == 0:
+                self.tell(report)
+        return report
+
+    def _begin_round(self, feed: Feed, number: int) -> None:
+        """Let the model play, once it can, and settle what is taught more."""
+        plan, progress = self.plan, self.progress
         played: list[Sample] = []
         progress.weights = lesson_weights()
         if number >= plan.play_from and plan.rollouts:
-            lessons = feed.rollouts(kept.out, number * plan.rollouts, plan.rollouts, lesson_weights())
+            lessons = feed.rollouts(self.kept.out, number * plan.rollouts, plan.rollouts, lesson_weights())
             played = [sample for lesson in lessons for sample in lesson.samples]
             mistaken = mistakes_by_task((lesson.task, lesson.mistakes > 0) for lesson in lessons)
             progress.weights = lesson_weights(mistaken)
             progress.lost += [lesson.lost for lesson in lessons if lesson.lost]
-        kept.keep_played(played)
-        kept.keep(trainer, progress)
-    assert progress.weights is not None
-    drills_end = int(plan.steps * plan.drill_share)
-    batches = Batches(trainer.recipe.tokens_per_step, random.Random(f"batches/{plan.seed}/{number}"))
-    mixed = _Mixed(
-        feed,
-        kept.played() * plan.repeats,
-        (end - first) * trainer.recipe.tokens_per_step,
-        number * _CHUNKS_OF_A_ROUND,
-        random.Random(f"played/{plan.seed}/{number}"),
-    )
-    report = StepReport(0.0, 0.0, 0)
-    for step in range(first, end):
-        drilling = step < drills_end
-        if step in (first, drills_end):
-            mixed.begin(None if drilling else progress.weights)
-        while not batches.ready():
-            batches.add(mixed.take())
-        batch = batches.take()
-        if step < progress.step:  # an earlier process learned from this one
-            continue
-        report = trainer.step(batch)
-        progress.step = step + 1
-        progress.tokens += report.tokens
-        progress.decisions += sum(int((sample.ids == trainer.config.eos_token_ids[0]).sum()) for sample in batch)
-        progress.data_sha256 = chained(progress.data_sha256, batch)
-        progress.seconds = time.perf_counter() - began
-        if progress.step == end:
-            break
-        if progress.step % keep_every == 0:
-            kept.keep(trainer, progress)
-        if progress.step % report_every == 0:
-            _tell(kept, plan, progress, report, watch)
-    return report
+        self.kept.keep_played(played)
+        self.kept.keep(self.trainer, progress)
 
+    def try_out(self, feed: Feed, unseen: Sequence[Sample]) -> None:
+        """Measure on the validation split, by teacher forcing and by playing; write the checkpoint as it is."""
+        progress = self.progress
+        began = time.perf_counter()
+        score = self.trainer.evaluate(unseen)
+        progress.held_out_loss, progress.held_out_accuracy = round(score.loss, 5), round(score.accuracy, 4)
+        self.kept.save(self.trainer, {"unfinished": True})
+        results = feed.solved(self.kept.out, self.plan.validation_instances)
+        progress.solved, progress.played = sum(solved for _, solved in results), len(results)
+        progress.by_task = {}
+        for task, solved in results:
+            tally = progress.by_task.setdefault(task, [0, 0])
+            tally[0] += solved
+            tally[1] += 1
+        progress.seconds += time.perf_counter() - began
+        self.kept.keep(self.trainer, progress)
 
-def _tell(
-    kept: _Kept, plan: TrainingPlan, progress: _Progress, last: StepReport, watch: Callable[[Report], None]
-) -> None:
-    report = Report(
-        progress.step,
-        plan.steps,
-        round(last.loss, 4),
-        round(last.accuracy, 4),
-        progress.tokens,
-        progress.decisions,
-        round(progress.seconds, 1),
-        progress.held_out_loss,
-        progress.held_out_accuracy,
-        progress.solved,
-        progress.played,
-    )
-    kept.log(report)
-    watch(report)
+    def tell(self, last: StepReport) -> None:
+        """Note how far it is, and what the last step showed."""
+        progress = self.progress
+        report = Report(
+            progress.step,
+            self.plan.steps,
+            round(last.loss, 4),
+            round(last.accuracy, 4),
+            progress.tokens,
+            progress.decisions,
+            round(progress.seconds, 1),
+            progress.held_out_loss,
+            progress.held_out_accuracy,
+            progress.solved,
+            progress.played,
+        )
+        self.kept.log(report)
+        self.watch(report)
+
+    def manifest(self) -> dict[str, object]:
+        """Return what the checkpoint's card says of how it was made."""
+        from agent_eval.spark_backend.probe import probe_machine
+
+        plan, progress, trainer = self.plan, self.progress, self.trainer
+        return {
+            "seed": plan.seed,
+            "steps": plan.steps,
+            "plan": asdict(plan),
+            "recipe": asdict(trainer.recipe),
+            "precision": trainer.precision,
+            "tokens": progress.tokens,
+            "decisions": progress.decisions,
+            "data_sha256": progress.data_sha256,
+            "parameters": trainer.config.parameters,
+            "skinned": SKINNED,
+            "held_out_tasks": HELD_OUT_TASKS,
+            "held_out_skins": HELD_OUT_SKINS,
+            "validation_loss": progress.held_out_loss,
+            "validation_token_accuracy": progress.held_out_accuracy,
+            "validation_solved": progress.by_task,
+            "oracle_lost": progress.lost,
+            "trained_minutes": round(progress.seconds / 60, 1),
+            "machine": probe_machine().cpu_model,
+            "device": trainer.device.type,
+            "threads": trainer.threads,
+            "torch": wiring.library_versions()["torch"],
+            "code_revision": wiring.source_revision(),
+            "prompt_digest": wiring.prompt_digest(),
+        }
 
 
 class _Mixed:
