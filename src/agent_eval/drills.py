@@ -151,7 +151,7 @@ def _drill(rng: random.Random, elements: Sequence[Element], labels: Sequence[str
         value = plain(target.value)
         return f"Read {label}.", ToolCall(TaskComplete(answer=value), thought=f"{label}: {value}")
     day = _DAY.match(label)
-    if day and rng.random() < 0.7:
+    if day and rng.random() < 0.7 and sum(day[1] in element.label for element in elements) == 1:
         label = day[1]
         return f"Tap {label}.", ToolCall(Tap(index=target.index), thought=label)
     return f"Tap {label}.", ToolCall(Tap(index=target.index), thought=named(target))

@@ -56,7 +56,7 @@ class TrainingPlan:
     """What a training run consists of; the same plan gives the same weights on one machine."""
 
     seed: int = 0
-    steps: int = 6000
+    steps: int = 5600
     rounds: int = 12
     """Equal parts of the steps. What is taught more, and what the model plays, is settled anew at the start of each."""
     drill_share: float = 0.04

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
 from agent_eval.actions import PressKey, Tap, ToolCall, Wait
 from agent_eval.spark_backend.chat import ChatTemplate
 from agent_eval.spark_backend.nano.encode import IGNORED, Sample, encode_demonstration, expert_message
-from agent_eval.spark_backend.nano.vocabulary import CHAT_TEMPLATE, train_tokenizer
+from agent_eval.spark_backend.nano.vocabulary import CHAT_TEMPLATE, train_tokenizer, with_and_without_space
 from agent_eval.types import Message
 
 TEMPLATE = ChatTemplate(CHAT_TEMPLATE)
@@ -71,6 +73,32 @@ def test_a_wrong_turn_teaches_up_to_the_token_at_which_it_parts(tokenizer: Token
 
 def test_a_turn_without_an_expert_teaches_nothing(tokenizer: Tokenizer) -> None:
     assert taught(tokenizer, encoded(tokenizer, ToolCall(Wait()), None)) == TURN
+
+
+@given(st.from_regex(r"[A-Za-z&'/-]{1,12}", fullmatch=True))
+def test_a_word_is_cut_into_the_same_pieces_with_and_without_a_space(tokenizer: Tokenizer, word: str) -> None:
+    def pieces(text: str) -> list[str]:
+        return tokenizer.encode(text, add_special_tokens=False).tokens
+
+    assert pieces(f" {word}") == ["\u0120" + pieces(word)[0], *pieces(word)[1:]]
+
+
+def test_each_piece_with_a_space_is_paired_with_the_piece_alone(tokenizer: Tokenizer) -> None:
+    pairs = with_and_without_space(tokenizer)
+    assert len(pairs) > 52  # letters at the least
+    for spaced, alone in pairs:
+        assert tokenizer.decode([spaced]) == " " + tokenizer.decode([alone])
+
+
+@given(st.text())
+def test_every_text_is_read_back_as_it_was(tokenizer: Tokenizer, text: str) -> None:
+    ids = tokenizer.encode(text, add_special_tokens=False).ids
+    assert tokenizer.decode(ids, skip_special_tokens=False) == text
+
+
+def test_the_end_of_a_line_is_one_token(tokenizer: Tokenizer) -> None:
+    tokens = tokenizer.encode(SCREEN, add_special_tokens=False).tokens
+    assert [token for token in tokens if "(" in token] == [" (row)", " (switch, off)"]
 
 
 def test_the_start_of_a_line_is_one_token(tokenizer: Tokenizer) -> None:

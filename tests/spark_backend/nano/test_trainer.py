@@ -11,15 +11,11 @@ import pytest
 import torch
 
 from agent_eval.spark_backend.checkpoints.shapes import SHAPES
-from agent_eval.spark_backend.model import Spark
 from agent_eval.spark_backend.nano.encode import IGNORED, Sample
-from agent_eval.spark_backend.nano.initialise import structured_weights
 from agent_eval.spark_backend.nano.muon import Muon, orthogonalised
 from agent_eval.spark_backend.nano.trainer import Batches, Recipe, Trainer
 
 CONFIG = replace(SHAPES["nano"], intermediate_size=64, vocab_size=64, bos_token_id=0, eos_token_ids=(1,))
-STARTS = [(40 + number, 20 + number) for number in range(8)]
-"""Tokens that begin a line, each with the number that calls it."""
 
 
 def echo(rng: random.Random, length: int = 12) -> Sample:
@@ -46,60 +42,6 @@ def test_muon_moves_against_the_gradient_by_its_rate() -> None:
         Muon([weight], 0.1, pool).step()
     assert torch.allclose(weight.diagonal(), torch.full((6,), -0.1), atol=0.04)
     assert (weight - torch.diag(weight.diagonal())).abs().max() < 1e-3  # bfloat16 where the CPU has it
-
-
-def test_the_start_has_the_tensors_of_a_checkpoint_and_depends_on_its_seed_alone() -> None:
-    first = structured_weights(CONFIG, torch.Generator().manual_seed(3))
-    again = structured_weights(CONFIG, torch.Generator().manual_seed(3))
-    assert {name: tuple(tensor.shape) for name, tensor in first.items()} == CONFIG.tensor_shapes()
-    assert all(torch.equal(first[name], again[name]) for name in first)
-
-
-def started(seed: int = 0) -> Spark:
-    return Spark(CONFIG, structured_weights(CONFIG, torch.Generator().manual_seed(seed), STARTS))
-
-
-def screen(rng: random.Random, lines: int = 5) -> tuple[list[int], int, int]:
-    """Lines of a start and two words each; the last word of one of them, and the number of its line."""
-    words = rng.sample(range(2, 20), lines)
-    shown = [token for line in range(lines) for token in (STARTS[line][0], rng.randrange(50, 60), words[line])]
-    chosen = rng.randrange(lines)
-    return shown, words[chosen], STARTS[chosen][1]
-
-
-def test_the_first_layer_begins_by_noting_the_tokens_before_and_the_start_of_the_line() -> None:
-    model = started()
-    shown, _, _ = screen(random.Random(0), 8)
-    seen: list[torch.Tensor] = []
-    next(iter(model.layers)).register_forward_hook(lambda _layer, _inputs, output: seen.append(output.detach()[0]))
-    model(torch.tensor([shown]))
-    content = model.checkpoint_state()["model.embedding.weight"][:, 16:44]
-    lines, seconds = [], []
-    for position in range(3, len(shown)):
-        start = shown[position - position % 3]
-        lines.append(float(torch.cosine_similarity(seen[0][position, 160:188], content[start], dim=0)))
-        if position % 3 != 2:  # two before the last word stands the start of the line, which has its own note
-            second = content[shown[position - 2]][:22]
-            seconds.append(float(torch.cosine_similarity(seen[0][position, 136:158], second, dim=0)))
-    assert np.mean(lines) > 0.9
-    assert np.mean(seconds) > 0.7
-
-
-def test_the_start_already_finds_the_number_of_the_line_that_a_name_stands_in() -> None:
-    """What training need not find out: a name was said, and two tokens later its number follows."""
-    numbers = [number for _, number in STARTS]
-    right = 0
-    for seed in range(80):
-        model = started(seed // 20)
-        shown, word, number = screen(random.Random(seed))
-        logits = model.logits(model(torch.tensor([[*shown, 1, word, 0, 60]])))[0, -1]
-        right += numbers[int(logits[numbers].argmax())] == number
-    assert right > 32  # by chance, 16
-
-
-def test_a_model_too_narrow_for_notes_is_refused() -> None:
-    with pytest.raises(ValueError, match="hidden_size"):
-        structured_weights(replace(CONFIG, hidden_size=64), torch.Generator(), STARTS)
 
 
 def test_a_step_on_the_same_data_is_the_same_step() -> None:

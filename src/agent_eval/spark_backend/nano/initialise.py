@@ -2,9 +2,10 @@
 
 A reply names an element and then its number, which stands at the start of the element's line: it is found by going back
 from a name to the same words on the screen, and from there to the start of their line. Left to chance, a small model
-takes millions of tokens to find that out (docs/nano.md has the figures). So the first layer begins by noting, at each
-token, the token before it, the one before that, and the start of its line; and each full layer begins by comparing what
-was noted with what stands on the screen, once for the number and once for the word that comes next.
+takes millions of tokens to find that out (docs/design/0010 has the figures). So the first layer begins by noting, at
+each token, the token before it, the one before that, and the start of its line; the second by noting a few tokens
+together; and each full layer by comparing what was noted with what stands on the screen, once for the number and once
+for the word that comes next.
 
 The residual stream is divided for that: where tokens differ, and where notes are kept.
 """
@@ -45,15 +46,19 @@ _SILENT = ("out_proj.weight", "down_proj.weight", "g_proj.weight")
 _OPEN = 0.5
 """A gate whose weights are zero lets half through."""
 
+_QUIET = 0.1
+"""What is left of a query and a key beside what they are made for, to grow from."""
 _OFFSET_LOGIT = 12.0
 """Score of the token that a head looks for by its distance, in all rotary pairs that tell neighbours apart."""
+_NEAR = 1.5
+"""How far behind a token the middle is of the few that are noted together."""
 _NEAR_LOGIT = 0.8
 """Score, in each rotary pair, of the token that a head looks for with its neighbours: half as much for the next one."""
 _LINE_LOGIT = 3.0
 """Score of a line's start in each of some slower rotary pairs, falling off with its distance."""
-_MATCH = 1.8
+_MATCH = 2.0
 """Gain of query and key where content is compared: the same token wins by about ten."""
-_MATCH_BEFORE = 1.6
+_MATCH_BEFORE = 2.0
 """The same for what stands before it: a few words together."""
 _LINE_BONUS = 14.0
 """Score of what stands in a line of the screen, when a name's line is looked for."""
@@ -205,7 +210,7 @@ def _take_notes(heads: _Heads, notes: _Notes, config: SparkConfig) -> None:
 
 def _note_what_is_behind(heads: _Heads, notes: _Notes, config: SparkConfig) -> None:
     """Make the second layer's first heads note a few tokens together: up to the one before, and up to the third."""
-    for head, middle, place in ((0, 2, notes.behind), (1, 4, notes.behind_second)):
+    for head, middle, place in ((0, _NEAR, notes.behind), (1, _NEAR + 2, notes.behind_second)):
         _attend_near(heads, config, head, middle, notes.scales[1])
         _write(heads.out(head), place, 2 * _SPREAD * notes.scales[1] / _OPEN)  # a mean of several is half as large
     _read(heads.value(0), slice(_CONTENT, _CONTENT + _NOTED))
@@ -222,12 +227,12 @@ def _attend_back(heads: _Heads, config: SparkConfig, head: int, offset: int, sca
     _pull(heads, head, sharp, pull, -offset * frequencies, half)
 
 
-def _attend_near(heads: _Heads, config: SparkConfig, head: int, middle: int, scale: float) -> None:
+def _attend_near(heads: _Heads, config: SparkConfig, head: int, middle: float, scale: float) -> None:
     """Make a query head attend to the token so many before, and to its neighbours, evenly."""
     half = config.head_dim // 2
     frequencies = _frequencies(config)
-    heads.query(head)[:] = 0.0
-    heads.key(head // heads.group)[:] = 0.0
+    heads.query(head)[:] *= _QUIET
+    heads.key(head // heads.group)[:] *= _QUIET
     pull = math.sqrt(_NEAR_LOGIT * math.sqrt(config.head_dim)) * scale / _CONSTANT.stop
     near = (frequencies > 0.02) & (frequencies < 0.5)
     _pull(heads, head, near, pull, -middle * frequencies, half)

@@ -31,7 +31,7 @@ class Recipe:
     steps: int
     tokens_per_step: int = 4096
     matrix_lr: float = 0.002
-    """Larger ones, and 0.003 for the rest, undo the structured start before it can be of use (docs/nano.md)."""
+    """Larger ones, and 0.003 for the rest, undo the structured start before it can be of use (docs/design/0010)."""
     other_lr: float = 0.0008
     warmup_steps: int = 100
     decay_share: float = 0.8
@@ -71,7 +71,8 @@ class Trainer:
         self.recipe = recipe
         self.device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
         self.threads = 1 if self.device.type == "cuda" else recipe.threads
-        self._pool = ThreadPoolExecutor(self.threads)
+        # sharp attention underflows, and what underflows is slow: a third of a step on an Intel processor
+        self._pool = ThreadPoolExecutor(self.threads, initializer=torch.set_flush_denormal, initargs=(True,))
         narrow = self.device.type == "cuda" or has_bf16_units()
         self.precision = "bfloat16 with float32 weights" if narrow else "float32"
         weights = structured_weights(config, torch.Generator().manual_seed(seed), start)
@@ -118,9 +119,12 @@ class Trainer:
             right += int((logits.argmax(-1) == wanted).sum())
         return _Part(gradient, loss_sum, right)
 
-    @torch.no_grad()
     def evaluate(self, samples: Sequence[Sample]) -> StepReport:
         """Return loss and accuracy on conversations without learning from them."""
+        return self._pool.submit(self._evaluate, samples).result()
+
+    @torch.no_grad()
+    def _evaluate(self, samples: Sequence[Sample]) -> StepReport:
         loss_sum, right, taught = 0.0, 0, 0
         for rows in _micro_batches(samples):
             logits, wanted = self._taught(rows)
