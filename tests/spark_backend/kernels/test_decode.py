@@ -35,7 +35,8 @@ VARIANTS = [name for name in library.load().usable() if name in COPIES] if libra
 GENTLE = replace(SMALL, initializer_range=0.06)  # rounding is not amplified from layer to layer
 CONFIGS = {
     "small": GENTLE,  # heads of 24: no multiple of any vector
-    "nano's heads": replace(GENTLE, head_dim=32, num_attention_heads=6, num_key_value_heads=2),
+    "nano's heads": replace(GENTLE, head_dim=64, num_attention_heads=4, num_key_value_heads=2),
+    "two key-value heads of six": replace(GENTLE, head_dim=32, num_attention_heads=6, num_key_value_heads=2),
     "one key-value head of six": replace(
         GENTLE, head_dim=32, num_attention_heads=6, num_key_value_heads=1, gate_activation="silu"
     ),

@@ -96,6 +96,12 @@ def test_every_text_is_read_back_as_it_was(tokenizer: Tokenizer, text: str) -> N
     assert tokenizer.decode(ids, skip_special_tokens=False) == text
 
 
+def test_no_two_tokens_are_of_one_text(tokenizer: Tokenizer) -> None:
+    texts = [tokenizer.decode([token], skip_special_tokens=False) for token in range(tokenizer.get_vocab_size())]
+    whole = [text for text in texts if "\ufffd" not in text]  # bytes of a longer character are none by themselves
+    assert len(set(whole)) == len(whole)
+
+
 def test_the_end_of_a_line_is_one_token(tokenizer: Tokenizer) -> None:
     tokens = tokenizer.encode(SCREEN, add_special_tokens=False).tokens
     assert [token for token in tokens if "(" in token] == [" (row)", " (switch, off)"]

@@ -34,7 +34,7 @@ pytestmark = pytest.mark.vllm
 llguidance = pytest.importorskip("llguidance")  # it comes with vLLM
 masks = pytest.importorskip("llguidance.numpy")
 
-VOCABULARY = 2560
+VOCABULARY: int = json.loads((NANO / CONFIG_NAME).read_text(encoding="utf-8"))["vocab_size"]
 END = 0  # of a turn of nano
 STOP = frozenset([END])
 TOKENIZER = SparkTokenizer.from_folder(NANO)
