@@ -1,12 +1,6 @@
-"""The statistics of a paired evaluation: counts in, intervals and verdicts out. Knows nothing of builds or records.
+"""Pairs, the same instance with two builds: tests, intervals of the difference, non-inferiority, pairs still needed.
 
-Every function is pure. With nothing counted there is no estimate: functions raise ``ValueError`` at n = 0 unless they
-say what they return instead; none returns NaN. Methods:
-
-* shares: E. B. Wilson (1927), score interval, as in ``scipy.stats``;
-* paired difference of shares: D. G. Bonett and R. M. Price (2012), adjusted Wald interval;
-* paired test: Q. McNemar (1947), exact; several tests: S. Holm (1979);
-* medians and shares of clustered counts: percentile bootstrap with the seed that the caller passes.
+Q. McNemar (1947), exact; several tests: S. Holm (1979); D. G. Bonett and R. M. Price (2012), adjusted Wald interval.
 """
 
 from __future__ import annotations
@@ -16,86 +10,18 @@ from collections.abc import Sequence
 from statistics import NormalDist
 from typing import NamedTuple
 
-import numpy as np
-
+from agent_eval.reports.stats.resampling import CONFIDENCE
 from agent_eval.types import Interval, Verdict
 
-CONFIDENCE = 0.95
 POWER = 0.80
 """The chance of a verdict that ``pairs_needed`` plans for."""
 MOST_PAIRS = 10_000
 """``pairs_needed`` stops counting here: a verdict is not in sight."""
 ASSUMED_DISCORDANCE = 0.2
 """Share of discordant pairs that ``pairs_needed`` plans with before a pair was seen, half of them lost."""
-RESAMPLES = 10_000
 
-UNKNOWN_SHARE = Interval(estimate=0.0, low=0.0, high=1.0, n=0)
-"""What is known of a share when nothing was counted. The estimate is a placeholder: read ``n`` first."""
 UNKNOWN_DIFFERENCE = Interval(estimate=0.0, low=-1.0, high=1.0, n=0)
 """What is known of a difference of shares when there is no pair."""
-
-
-class Count(NamedTuple):
-    """Events among chances, within one cluster such as an episode."""
-
-    events: int
-    chances: int
-
-
-# ----------------------------------------------------------------------------------------------------------------------
-# one share
-
-
-def wilson(k: int, n: int, confidence: float = CONFIDENCE) -> Interval:
-    """Return the share k/n with its Wilson score interval.
-
-    Raises:
-        ValueError: n is 0, or k is not between 0 and n.
-    """
-    if not 0 <= k <= n or n == 0:
-        raise ValueError(f"a share needs 0 <= k <= n and n >= 1; received k={k}, n={n}")
-    from scipy.stats import binomtest  # takes most of a second to import
-
-    low, high = binomtest(k, n).proportion_ci(confidence, method="wilson")
-    return Interval(k / n, max(0.0, float(low)), min(1.0, float(high)), n)
-
-
-def clustered_share(counts: Sequence[Count], seed: int, confidence: float = CONFIDENCE) -> Interval:
-    """Return the pooled share of events among chances, with an interval that resamples whole clusters.
-
-    Turns of one episode are not independent, so a Wilson interval over turns would be too narrow. Where no event was
-    seen, or nothing else, resampling shows no spread; the interval is then Wilson's with one trial per cluster.
-
-    Args:
-        counts: One per cluster; clusters without chances are left out.
-        seed: Of the bootstrap.
-        confidence: Of the two-sided interval.
-
-    Raises:
-        ValueError: there is no chance at all, or a count has more events than chances.
-    """
-    used = [count for count in counts if count.chances > 0]
-    for count in counts:
-        if not 0 <= count.events <= count.chances:
-            raise ValueError(f"a cluster needs 0 <= events <= chances; received {count}")
-    if not used:
-        raise ValueError("a share needs at least one chance; received none")
-    events = np.array([count.events for count in used], dtype=np.int64)
-    chances = np.array([count.chances for count in used], dtype=np.int64)
-    total, of = int(events.sum()), int(chances.sum())
-    if total in (0, of):
-        plain = wilson(0 if total == 0 else len(used), len(used), confidence)
-        return Interval(total / of, plain.low, plain.high, of)
-    rows = np.random.default_rng(seed).integers(0, len(used), size=(RESAMPLES, len(used)))
-    shares = events[rows].sum(axis=1) / chances[rows].sum(axis=1)
-    tail = (1 - confidence) / 2
-    low, high = np.quantile(shares, [tail, 1 - tail])
-    estimate = total / of
-    return Interval(estimate, min(float(low), estimate), max(float(high), estimate), of)
-
-
-# ----------------------------------------------------------------------------------------------------------------------
-# pairs: the same instance, two builds
 
 
 def mcnemar(lost: int, gained: int) -> float:
@@ -239,25 +165,3 @@ def _require_pairs(lost: int, gained: int, n: int) -> None:
 def _require_margin(margin: float) -> None:
     if not 0 < margin < 1:
         raise ValueError(f"a margin is a share between 0 and 1, such as 0.10; received {margin}")
-
-
-# ----------------------------------------------------------------------------------------------------------------------
-# medians
-
-
-def bootstrap_median(values: Sequence[float], seed: int, confidence: float = CONFIDENCE) -> Interval:
-    """Return the median with its percentile bootstrap interval; with one value the interval is that value.
-
-    Raises:
-        ValueError: there is no value, or one is not finite.
-    """
-    if not values:
-        raise ValueError("a median needs at least one value; received none")
-    data = np.array(values, dtype=np.float64)
-    if not np.isfinite(data).all():
-        raise ValueError(f"a median needs finite values; received {list(values)}")
-    rows = np.random.default_rng(seed).integers(0, len(data), size=(RESAMPLES, len(data)))
-    tail = (1 - confidence) / 2
-    low, high = np.quantile(np.median(data[rows], axis=1), [tail, 1 - tail])
-    median = float(np.median(data))
-    return Interval(median, min(float(low), median), max(float(high), median), len(data))

@@ -7,6 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import beta
+from statsmodels.stats.contingency_tables import mcnemar as their_mcnemar
+from statsmodels.stats.multitest import multipletests
+from statsmodels.stats.proportion import proportion_confint
 
 from agent_eval.reports.stats import (
     ASSUMED_DISCORDANCE,
@@ -323,3 +326,21 @@ def test_one_value_is_its_own_interval_and_says_n_is_one() -> None:
 def test_a_median_of_nothing_is_an_error_and_no_number(values: list[float]) -> None:
     with pytest.raises(ValueError, match="median needs"):
         bootstrap_median(values, seed=0)
+
+
+# --- another package's
+
+
+@given(tables(60))
+def test_shares_and_tests_are_those_of_statsmodels(table: tuple[int, int, int]) -> None:
+    lost, gained, n = table
+    low, high = proportion_confint(lost, n, method="wilson")
+    interval = wilson(lost, n)
+    assert (interval.low, interval.high) == pytest.approx((low, high), abs=1e-9)
+    theirs = their_mcnemar([[n - lost - gained, lost], [gained, 0]], exact=True)
+    assert mcnemar(lost, gained) == pytest.approx(theirs.pvalue, abs=1e-9)
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=8))
+def test_adjusted_values_are_those_of_statsmodels(values: list[float]) -> None:
+    assert holm(values) == pytest.approx(tuple(multipletests(values, method="holm")[1]))

@@ -1,0 +1,68 @@
+"""One share: its interval, where trials are independent and where they come in clusters.
+
+E. B. Wilson (1927), score interval, as in ``scipy.stats``; percentile bootstrap over clusters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from agent_eval.reports.stats.resampling import CONFIDENCE, around, draws
+from agent_eval.types import Interval
+
+UNKNOWN_SHARE = Interval(estimate=0.0, low=0.0, high=1.0, n=0)
+"""What is known of a share when nothing was counted. The estimate is a placeholder: read ``n`` first."""
+
+
+class Count(NamedTuple):
+    """Events among chances, within one cluster such as an episode or the instances of a task."""
+
+    events: int
+    chances: int
+
+
+def wilson(k: int, n: int, confidence: float = CONFIDENCE) -> Interval:
+    """Return the share k/n with its Wilson score interval.
+
+    Raises:
+        ValueError: n is 0, or k is not between 0 and n.
+    """
+    if not 0 <= k <= n or n == 0:
+        raise ValueError(f"a share needs 0 <= k <= n and n >= 1; received k={k}, n={n}")
+    from scipy.stats import binomtest  # takes most of a second to import
+
+    low, high = binomtest(k, n).proportion_ci(confidence, method="wilson")
+    return Interval(k / n, max(0.0, float(low)), min(1.0, float(high)), n)
+
+
+def clustered_share(counts: Sequence[Count], seed: int, confidence: float = CONFIDENCE) -> Interval:
+    """Return the pooled share of events among chances, with an interval that resamples whole clusters.
+
+    Turns of one episode are not independent, so a Wilson interval over turns would be too narrow. Where no event was
+    seen, or nothing else, resampling shows no spread; the interval is then Wilson's with one trial per cluster.
+
+    Args:
+        counts: One per cluster; clusters without chances are left out.
+        seed: Of the bootstrap.
+        confidence: Of the two-sided interval.
+
+    Raises:
+        ValueError: there is no chance at all, or a count has more events than chances.
+    """
+    used = [count for count in counts if count.chances > 0]
+    for count in counts:
+        if not 0 <= count.events <= count.chances:
+            raise ValueError(f"a cluster needs 0 <= events <= chances; received {count}")
+    if not used:
+        raise ValueError("a share needs at least one chance; received none")
+    events = np.array([count.events for count in used], dtype=np.int64)
+    chances = np.array([count.chances for count in used], dtype=np.int64)
+    total, of = int(events.sum()), int(chances.sum())
+    if total in (0, of):
+        plain = wilson(0 if total == 0 else len(used), len(used), confidence)
+        return Interval(total / of, plain.low, plain.high, of)
+    rows = draws(len(used), seed)
+    return around(total / of, events[rows].sum(axis=1) / chances[rows].sum(axis=1), of, confidence)
