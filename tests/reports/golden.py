@@ -13,7 +13,7 @@ from agent_eval.reports.explained import render_explanation
 from agent_eval.reports.tables import render_recommendation, render_report
 from agent_eval.types import BuildEvidence, Evidence, Interval, PairedEvidence, Recommendation
 from tests.reports import bench_builders, doctor_builders
-from tests.reports.builders import MACHINE, manifest, run
+from tests.reports.builders import LETTERS, MACHINE, episode, manifest, run
 from tests.tasks.judged import AIRPLANE, ANSWER, RADIOS, WIFI, WIFI_ON, at_the_switch, both_radios, flipping
 from tests.tasks.recorded import recorded
 
@@ -36,6 +36,21 @@ def _full() -> RenderableType:
     }
     records = run(letters, speeds, goal=_GOAL, fault="DeviceFault: no answer\nfrom the phone")
     return render_report(manifest(tasks=24), records, run="runs/nano-1234")
+
+
+def _by_task() -> RenderableType:
+    letters = {
+        "bf16": ("SS", "SS", "NN", "SS", "SN", "LL", "SS", "SS", "NN", "SS", "SS", "SS"),
+        "w4a16": ("SS", "SS", "NN", "NN", "SN", "LL", "SS", "SS", "NN", "SS", "SS", "SS"),
+        "w4a8": ("SS", "PP", "NN", "NP", "NS", "LL", "SS", "SE", "NN", "SS", "RS", "SS"),
+    }
+    records = [
+        episode(*LETTERS[letter], build=build, task=f"Task{task:02d}", seed=seed, block=2 * task + seed)
+        for build, tasks in letters.items()
+        for task, both in enumerate(tasks)
+        for seed, letter in enumerate(both)
+    ]
+    return render_report(manifest(tasks=12, instances=2), records)
 
 
 def _unfinished() -> RenderableType:
@@ -107,6 +122,7 @@ TEXTS = {
     "doctor": lambda: render_diagnosis(doctor_builders.whole()),
     "doctor_ill": lambda: render_diagnosis(doctor_builders.ill()),
     "report": _full,
+    "report_by_task": _by_task,
     "report_unfinished": _unfinished,
     "report_one_build": _alone,
     "report_in_flight": _in_flight,

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from agent_eval.records import EpisodeRecord, RunManifest
+from agent_eval.reports.by_task import RunByTask, by_task_of
 from agent_eval.reports.conventions import BuildConventions, conventions_of
 from agent_eval.reports.evidence import MARGIN, join
 from agent_eval.reports.speed import RunSpeed, speed_of
@@ -19,6 +20,7 @@ class Report:
 
     manifest: RunManifest
     summary: RunSummary
+    by_task: RunByTask
     speed: RunSpeed
     evidence: Evidence
     conventions: tuple[BuildConventions, ...]
@@ -37,4 +39,4 @@ def report_of(
     """
     summary, speed = summary_of(manifest, records), speed_of(manifest, records)
     evidence = join(manifest, summary, speed, margin=margin, run=run)
-    return Report(manifest, summary, speed, evidence, conventions_of(manifest, records))
+    return Report(manifest, summary, by_task_of(manifest, records), speed, evidence, conventions_of(manifest, records))

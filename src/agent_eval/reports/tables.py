@@ -51,6 +51,7 @@ def render_report(
         _outcomes(report),
         _denominator(report),
         *([_pairs(report), _migration(report), _discordant(report)] if report.evidence.pairs else []),
+        *([_by_task(report)] if any(build.episodes > build.tasks for build in report.by_task.builds) else []),
         _conventions(report),
         *([_speed(report)] if report.speed.builds else []),
         _behaviour(report),
@@ -220,6 +221,35 @@ def _pairs(report: Report) -> RenderableType:
     )
 
 
+def _by_task(report: Report) -> RenderableType:
+    each, builds = report.by_task.each, report.by_task.builds
+    pairs = {pair.build: pair for pair in report.by_task.pairs}
+    table = layout.table("build", "success [95 %]", "alike", "worth", f"pass^{each}", "points [95 %]", "p")
+    for build in builds:
+        pair = pairs.get(build.build)
+        success = build.success
+        layout.row(
+            table,
+            build.build,
+            f"{100 * success.estimate:.0f} % [{100 * success.low:.0f}, {100 * success.high:.0f}]",
+            f"{build.correlation:.2f}",
+            f"{build.worth:.0f} of {build.episodes}",
+            f"{100 * build.all_passed:.0f} %",
+            _points(pair.difference) if pair else "-",
+            _p(pair.p_value) if pair else "-",
+        )
+    return Group(
+        layout.heading("By task"),
+        table,
+        layout.note(
+            "Instances of one task resemble each other, so these intervals resample tasks and not episodes. alike: "
+            "correlation of two instances of a task; worth: independent episodes that would tell as much; "
+            f"pass^{each}: tasks of which as many instances are all passed; points: difference of success to "
+            f"{report.summary.reference}; p: signs of whole tasks flipped."
+        ),
+    )
+
+
 def _migration(report: Report) -> RenderableType:
     pairs = report.summary.pairs
     table = layout.table(f"{report.summary.reference} ended in", "the build in", *(pair.build for pair in pairs))
@@ -364,11 +394,6 @@ def _notes(report: Report) -> RenderableType:
             "nothing of another checkpoint."
         )
     notes += [_trap(report, build, seconds) for build, seconds in report.manifest.head_traps.items()]
-    if configuration.instances > 1:
-        notes.append(
-            f"Each task has {configuration.instances} instances, which resemble each other; the intervals take them "
-            "for independent and are somewhat too narrow."
-        )
     if any(build.recorded < summary.planned for build in summary.builds):
         notes.append("The run is not complete: repeat its command to go on.")
     if any(build.harness_errors for build in summary.builds):
