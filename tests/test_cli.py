@@ -230,6 +230,27 @@ def test_reading_a_run_loads_no_torch(finished: Path) -> None:
     assert subprocess.run([sys.executable, "-c", script], capture_output=True).returncode == 0
 
 
+def test_a_run_is_exported_for_inspect_and_for_ci(
+    finished: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    logs, junit = tmp_path / "logs", tmp_path / "ci" / "junit.xml"
+    assert main(["export", str(finished), "--to", "inspect", "--out", str(logs)]) == 0
+    assert main(["export", str(finished), "--to", "junit", "--out", str(junit)]) == 0
+    written = capsys.readouterr().out.splitlines()
+    assert {Path(line) for line in written} == {*logs.iterdir(), junit}
+    samples = [json.loads(file.read_text("utf-8"))["samples"] for file in logs.iterdir()]
+    assert sum(map(len, samples)) == len(RunFolder.open(finished).episodes())
+    assert junit.read_bytes().startswith(b"<?xml")
+
+
+def test_an_export_that_cannot_be_written_is_named(
+    finished: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").write_text("here already", encoding="utf-8")
+    out = tmp_path / "file" / "junit.xml"
+    failed(capsys, ["export", str(finished), "--to", "junit", "--out", str(out)], f"cannot write {str(out)!r}")
+
+
 def test_tasks_lists_every_task_with_a_goal(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["tasks"]) == 0
     shown = capsys.readouterr().out

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 _LANGUAGES = ("en", "de", "zh")
 _SPLITS = ("evaluation", "validation", "training")
+_EXPORTS = ("inspect", "junit")
 _PRIORITIES = ("speed", "fidelity", "agentic")
 _SYNTHETIC = "synth"
 _OUTLIERS = "outliers"
@@ -275,6 +276,23 @@ def _explain(options: argparse.Namespace) -> int:
     from agent_eval.reports.explained import render_explanation
 
     _print(render_explanation(explain(_episode(_open_run(options.run), options.episode))))
+    return 0
+
+
+def _export(options: argparse.Namespace) -> int:
+    from agent_eval.reports.exports import FORMATS
+
+    run, out = _open_run(options.run), Path(options.out)
+    files = FORMATS[options.to](run.manifest, run.episodes(), out)
+    for file, content in files.items():
+        try:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(content)
+        except OSError as error:
+            raise OperatorError(
+                f"cannot write {str(file)!r}: {error}", hint="choose another place with --out"
+            ) from error
+        print(file)
     return 0
 
 
@@ -543,6 +561,11 @@ def command_line() -> argparse.ArgumentParser:
     explained = _command(commands, "explain", _explain, "tell in sentences why an episode got its label")
     explained.add_argument("run", metavar="RUN", help="run folder")
     explained.add_argument("episode", metavar="EPISODE", help="BUILD/TASK/SEED, such as w4a8/WifiSet/0")
+
+    exported = _command(commands, "export", _export, "write a run in the format of another program")
+    exported.add_argument("run", metavar="RUN", help="run folder")
+    exported.add_argument("--to", choices=_EXPORTS, required=True, help="logs for `inspect view`, or JUnit XML for CI")
+    exported.add_argument("--out", metavar="PATH", required=True, help="folder of logs (inspect), or file (junit)")
 
     train = _command(commands, "train", _train, "train the embedded model on this project's phone, then score it")
     train.add_argument("--out", metavar="FOLDER", required=True, help="checkpoint folder to write")
