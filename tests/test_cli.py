@@ -243,6 +243,28 @@ def test_a_run_is_exported_for_inspect_and_for_ci(
     assert junit.read_bytes().startswith(b"<?xml")
 
 
+def test_a_gate_says_no_by_its_exit_code_and_why_in_its_table(
+    finished: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["gate", str(finished), "--require", "success(bf16) >= 0", "--require", "success(bf16) <= 1"]) == 0
+    assert capsys.readouterr().out.count("met") == 2
+    assert main(["gate", str(finished), "--require", "success(bf16) >= 0", "--require", "success(bf16) >= 0.999"]) == 1
+    assert re.search(r"success\(bf16\) >= 0.999\s+(broken|open)", capsys.readouterr().out)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (["--require", "better(w4a8)"], "unknown requirement 'better'"),
+        (["--require", "success(w9a9) >= 0"], "unknown build 'w9a9'"),
+    ],
+)
+def test_a_gate_that_cannot_be_read_is_bad_input(
+    finished: Path, arguments: list[str], named: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    failed(capsys, ["gate", str(finished), *arguments], named)
+
+
 def test_an_export_that_cannot_be_written_is_named(
     finished: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -25,7 +25,7 @@ PAGES = sorted([ROOT / "README.md", *(ROOT / "changes").rglob("*.md"), *(ROOT / 
                 *SOURCES.rglob("*.md")])  # fmt: skip
 TEXTS = {page: page.read_text("utf-8") for page in PAGES}
 COMMANDS = ("run", "bench", "build", "report", "recommend", "explain", "sim", "doctor", "tasks", "check-suite",
-            "export", "replay", "score", "train")  # fmt: skip
+            "export", "gate", "replay", "score", "train")  # fmt: skip
 WHERE = {page: str(page.relative_to(ROOT)) for page in PAGES}
 by_page = pytest.mark.parametrize("page", PAGES, ids=WHERE.get)
 

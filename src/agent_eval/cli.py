@@ -279,6 +279,21 @@ def _explain(options: argparse.Namespace) -> int:
     return 0
 
 
+def _gate(options: argparse.Namespace) -> int:
+    from agent_eval.reports import report_of
+    from agent_eval.reports.requirements import check, parse_requirement
+    from agent_eval.reports.tables import render_findings
+
+    requirements = [parse_requirement(text) for text in options.require]
+    run = _open_run(options.run)
+    report = report_of(run.manifest, run.episodes(), margin=options.margin, run=str(run.path))
+    findings = [check(report, requirement) for requirement in requirements]
+    if any(build.recorded < report.summary.planned for build in report.summary.builds):
+        _tell("warning: the run is not complete; what it shows is of the episodes so far")
+    _print(render_findings(findings))
+    return int(any(finding.standing != "met" for finding in findings))
+
+
 def _export(options: argparse.Namespace) -> int:
     from agent_eval.reports.exports import FORMATS
 
@@ -562,6 +577,14 @@ def command_line() -> argparse.ArgumentParser:
     explained.add_argument("run", metavar="RUN", help="run folder")
     explained.add_argument("episode", metavar="EPISODE", help="BUILD/TASK/SEED, such as w4a8/WifiSet/0")
 
+    gate = _command(commands, "gate", _gate, "exit with 1 unless a run shows what is required of it")
+    gate.add_argument("run", metavar="RUN", help="run folder")
+    required = "such as 'non_inferior(w4a16)' or 'success(w4a8) >= 0.6'; may be given several times"
+    gate.add_argument("--require", metavar="WHAT", action="append", required=True, help=required)
+    gate.add_argument(
+        "--margin", type=_margin, default=0.1, help="of non-inferiority, as a share (default: %(default)s)"
+    )
+
     exported = _command(commands, "export", _export, "write a run in the format of another program")
     exported.add_argument("run", metavar="RUN", help="run folder")
     exported.add_argument("--to", choices=_EXPORTS, required=True, help="logs for `inspect view`, or JUnit XML for CI")
@@ -642,6 +665,16 @@ def _natural(text: str) -> int:
     if not text.isascii() or not text.isdigit():
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 0")
     return int(text)
+
+
+def _margin(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0 < value < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a share between 0 and 1, such as 0.1")
+    return value
 
 
 def _port(text: str) -> int:

@@ -17,6 +17,7 @@ from agent_eval.reports import layout
 from agent_eval.reports.conventions import CONVENTIONS, MARKS
 from agent_eval.reports.evidence import MARGIN
 from agent_eval.reports.report import Report, report_of
+from agent_eval.reports.requirements import Finding
 from agent_eval.reports.speed import NOISE_BAND
 from agent_eval.reports.stats import MOST_PAIRS
 from agent_eval.reports.summary import RATES, BuildSummary, Discordance
@@ -90,6 +91,19 @@ def render_recommendation(
         layout.row(facts, "evidence", layout.text(f"{evidence.run}, {model}, on {evidence.device_class}"))
     reasons = layout.bullets(recommendation.reasons)
     return Group(layout.heading(f"Recommendation for priority {priority}"), facts, reasons)
+
+
+def render_findings(findings: Sequence[Finding]) -> RenderableType:
+    """Draw what a run shows of each requirement."""
+    table = layout.table("requirement", "standing", "why")
+    for column in table.columns:
+        column.justify = "left"
+        column.overflow = "fold"
+    styles = {"met": _GOOD, "broken": _BAD, "open": _OPEN}
+    for finding in findings:
+        standing = Text(finding.standing, style=styles[finding.standing])
+        layout.row(table, layout.text(str(finding.requirement)), standing, finding.why)
+    return Group(layout.heading("Required of the run"), table)
 
 
 # ----------------------------------------------------------------------------------------------------------------------
