@@ -127,6 +127,6 @@ def test_a_build_that_the_run_has_not_is_named_with_those_it_has() -> None:
 
 
 def test_the_reference_is_not_compared_with_itself() -> None:
-    with pytest.raises(UnknownName, match="'bf16' is the reference"):
+    with pytest.raises(OperatorError, match="'bf16' is the reference itself"):
         check(report(), Requirement("non_inferior", "bf16"))
     assert standing("success(bf16) >= 0.9", report()) == "met"

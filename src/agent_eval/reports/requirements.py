@@ -96,7 +96,8 @@ def check(report: Report, requirement: Requirement) -> Finding:
     """Hold a requirement against a run.
 
     Raises:
-        UnknownName: the run has no such build, or it is the reference and the requirement compares it with itself.
+        UnknownName: the run has no such build.
+        OperatorError: the requirement compares with the reference what is not compared with it.
     """
     known = [build.build for build in report.summary.builds]
     if requirement.build not in known:
@@ -188,11 +189,10 @@ second, and decode speed over the reference's."""
 def _pair(report: Report, requirement: Requirement) -> PairedEvidence:
     pairs = {pair.build: pair for pair in report.evidence.pairs}
     if requirement.build not in pairs:
-        raise UnknownName(
-            "build against the reference",
-            requirement.build,
-            pairs,
-            hint=f"{report.summary.reference!r} is the reference; require this of another build",
+        standing = "is the reference itself" if requirement.build == report.summary.reference else "is no model's build"
+        raise OperatorError(
+            f"the requirement `{requirement}` compares a build with the reference; {requirement.build!r} {standing}",
+            hint=f"builds of this run that are compared: {', '.join(pairs) or 'none'}",
         )
     return pairs[requirement.build]
 
