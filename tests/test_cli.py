@@ -10,7 +10,7 @@ import socket
 import subprocess
 import sys
 import time
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
@@ -20,6 +20,7 @@ from agent_eval.cli import main
 from agent_eval.device_sim import Phone
 from agent_eval.device_sim.serve import ServedPhone
 from agent_eval.records import EPISODES_NAME, RunFolder
+from agent_eval.reports.recommendation_record import RecommendationRecord
 from agent_eval.spark_backend.checkpoints.config import SparkConfig
 from agent_eval.spark_backend.checkpoints.digest import checkpoint_digest, weights_digest
 from agent_eval.spark_backend.checkpoints.synthetic import synthetic_checkpoint
@@ -219,6 +220,42 @@ def test_a_recommendation_names_its_rule_and_its_evidence(
     shown = capsys.readouterr().out
     for part in (f"priority {priority}", "machine", "rule", "insufficient evidence"):
         assert part in shown
+
+
+def test_a_recommendation_is_written_and_may_be_for_another_machine(
+    finished: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out, profile = tmp_path / "advice.json", tmp_path / "phone.json"
+    assert main(["recommend", str(finished), "--json", str(out)]) == 0
+    here = RecommendationRecord.read(out)
+    profile.write_text(
+        json.dumps(asdict(replace(here.machine, arch="aarch64", cpu_flags=("asimd", "fp16", "asimddp")))), "utf-8"
+    )
+    assert main(["recommend", str(finished), "--json", str(out), "--profile", str(profile)]) == 0
+    there = RecommendationRecord.read(out)
+    assert (there.device_class, there.machine.cpu_flags) == ("arm64", ("dotprod", "neon"))
+    assert there.evidence == here.evidence
+    assert "its speeds do not" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("[1]", "describes no machine"),
+        ("{", "cannot be read"),
+        ('{"arch": "x86_64"}', "cpu_model"),
+        (
+            '{"arch": "x", "cpu_model": "", "cpu_flags": [], "physical_cores": 1, "memory_bytes": 1, "os": "", "x": 1}',
+            "has 'x'",
+        ),
+    ],
+)
+def test_a_profile_that_describes_no_machine_is_named(
+    finished: Path, tmp_path: Path, text: str, named: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    profile = tmp_path / "profile.json"
+    profile.write_text(text, encoding="utf-8")
+    failed(capsys, ["recommend", str(finished), "--profile", str(profile)], repr(str(profile)), named)
 
 
 def test_reading_a_run_loads_no_torch(finished: Path) -> None:

@@ -24,10 +24,11 @@ if TYPE_CHECKING:
     from agent_eval.contracts import Instance, Task
     from agent_eval.matrix import WorkUnit
     from agent_eval.records import EpisodeRecord, RunFolder
+    from agent_eval.reports.recommendation_record import RecommendationRecord
     from agent_eval.running import Watch
     from agent_eval.spark_backend.convert import ConversionReport
     from agent_eval.training import Report
-    from agent_eval.types import Priority
+    from agent_eval.types import MachineProbe, Priority
     from agent_eval.wiring import RunOptions
 
 _LANGUAGES = ("en", "de", "zh")
@@ -74,7 +75,7 @@ def _run(options: argparse.Namespace) -> int:
     run = play_run(chosen, out, _tell, _watch(chosen.concurrency))
     _print_report(run)
     if wiring.models_among(chosen.builds):
-        _print_recommendation(run, "agentic")
+        _print_recommendation(run, "agentic", _probe(None))
     return 0
 
 
@@ -115,7 +116,13 @@ def _recommend(options: argparse.Namespace) -> int:
             f"the run {options.run!r} has no build of a model; it has {', '.join(run.manifest.agents)}",
             hint="recommend from a run such as `agent-eval run --builds bf16,w4a16,w4a8`",
         )
-    _print_recommendation(run, options.priority)
+    probe = _probe(options.profile)
+    record = _print_recommendation(run, options.priority, probe)
+    from agent_eval.reports.recommendation_record import RECOMMENDATION_NAME
+
+    file = Path(options.json) if options.json else run.path / RECOMMENDATION_NAME
+    record.write(file)
+    _tell(f"written: {file}")
     return 0
 
 
@@ -544,6 +551,9 @@ def command_line() -> argparse.ArgumentParser:
     recommend.add_argument("run", metavar="RUN", help="run folder")
     priority = "what matters most (default: %(default)s)"
     recommend.add_argument("--priority", choices=_PRIORITIES, default="agentic", help=priority)
+    profile = "JSON file that describes the machine that the build is for; this machine if not given"
+    recommend.add_argument("--profile", metavar="FILE", help=profile)
+    recommend.add_argument("--json", metavar="FILE", help="file to write (default: recommendation.json in RUN)")
 
     sim = _command(commands, "sim", _sim, "start simulated phones that adb, adbutils and uiautomator2 drive")
     sim.add_argument("--port", type=_port, default=5555, help="port of the first phone; 0: any (default: %(default)s)")
@@ -736,15 +746,30 @@ def _print_report(run: RunFolder) -> None:
     _print(render_report(run.manifest, run.episodes(), run=str(run.path)))
 
 
-def _print_recommendation(run: RunFolder, priority: Priority) -> None:
+def _probe(profile: str | None) -> MachineProbe:
+    """Return the machine that a file describes; this one without a file."""
+    from agent_eval.spark_backend.probe import probe_machine, read_profile
+
+    return read_profile(Path(profile)) if profile else probe_machine()
+
+
+def _print_recommendation(run: RunFolder, priority: Priority, probe: MachineProbe) -> RecommendationRecord:
     from agent_eval.reports import evidence_of
+    from agent_eval.reports.recommendation_record import RecommendationRecord
     from agent_eval.reports.tables import render_recommendation
-    from agent_eval.spark_backend.probe import probe_machine
     from agent_eval.spark_backend.weight_path import select
 
-    probe = probe_machine()
     evidence = evidence_of(run.manifest, run.episodes(), run=str(run.path))
-    _print(render_recommendation(probe, priority, select(probe, priority, evidence), evidence))
+    recommendation = select(probe, priority, evidence)
+    _print(render_recommendation(probe, priority, recommendation, evidence))
+    return RecommendationRecord(
+        agent_eval=__version__,
+        machine=probe,
+        device_class=probe.device_class,
+        priority=priority,
+        recommendation=recommendation,
+        evidence=evidence,
+    )
 
 
 def _print(renderable: RenderableType) -> None:

@@ -5,11 +5,14 @@ Every source is optional: what cannot be read is empty or zero, never an error.
 
 from __future__ import annotations
 
+import json
 import math
 import os
 import platform
+from dataclasses import fields, replace
 from pathlib import Path
 
+from agent_eval.errors import OperatorError
 from agent_eval.types import MachineProbe
 
 ROOT = Path("/")
@@ -63,6 +66,34 @@ def probe_machine(root: Path = ROOT, *, machine: str | None = None, system: str 
         os=system or platform.system() or "unknown",
         accelerator="cuda" if (root / "proc/driver/nvidia/version").exists() else "none",
     )
+
+
+def read_profile(path: Path) -> MachineProbe:
+    """Read what somebody wrote of a machine: the fields of ``MachineProbe`` as JSON, unknown flags left out.
+
+    Raises:
+        OperatorError: the file cannot be read, or describes no machine.
+    """
+    from pydantic import TypeAdapter, ValidationError
+
+    known = [each.name for each in fields(MachineProbe)]
+    hint = f"it has {', '.join(known[:-1])}, and perhaps {known[-1]}"
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+        profile = TypeAdapter(MachineProbe).validate_python(data)
+    except (OSError, ValueError) as error:
+        if not isinstance(error, ValidationError):
+            raise OperatorError(f"the profile {str(path)!r} cannot be read: {error}", hint="name a JSON file") from None
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"])) or "the file"
+        raise OperatorError(
+            f"the profile {str(path)!r} describes no machine: {where}: {first['msg']}", hint=hint
+        ) from None
+    unknown = sorted(data.keys() - known)
+    if unknown:  # what is misspelt must not be taken for what is not there
+        raise OperatorError(f"the profile {str(path)!r} has {unknown[0]!r}, which no machine has", hint=hint)
+    flags = {FLAG_ALIASES.get(flag, flag) for flag in profile.cpu_flags}
+    return replace(profile, cpu_flags=tuple(sorted(flags & KERNEL_FLAGS)))
 
 
 def physical_cores(root: Path = ROOT) -> int:

@@ -1,0 +1,62 @@
+"""The file that ``recommend`` writes: what was asked, what was advised, and all the evidence that it rests on.
+
+``docs/reference/recommendation.schema.json`` is its JSON Schema.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal, Self
+
+from pydantic import BaseModel, ConfigDict
+
+from agent_eval.errors import OperatorError
+from agent_eval.reports.record_file import read_record
+from agent_eval.types import Evidence, MachineProbe, Priority, Recommendation
+
+RECOMMENDATION_NAME = "recommendation.json"
+
+
+class RecommendationRecord(BaseModel):
+    """One recommendation."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+    schema_version: Literal[1] = 1
+    agent_eval: str
+    """Version of this program."""
+    machine: MachineProbe
+    """The machine that it is for: the one that asked, or what a profile said."""
+    device_class: str
+    """Of that machine; speeds of another class do not count."""
+    priority: Priority
+    recommendation: Recommendation
+    evidence: Evidence
+
+    def write(self, path: Path) -> None:
+        """Write the record.
+
+        Raises:
+            OperatorError: the file cannot be written.
+        """
+        try:
+            path.write_text(self.model_dump_json(indent=2) + "\n", encoding="utf-8")
+        except OSError as error:
+            raise OperatorError(
+                f"{path} cannot be written: {error.strerror}", hint="name a file in a folder that is there with --json"
+            ) from None
+
+    @classmethod
+    def read(cls, path: Path) -> Self:
+        """Read a record.
+
+        Raises:
+            OperatorError: the file cannot be read, or is none of this version.
+        """
+        return read_record(
+            cls,
+            path,
+            hint="name a file that `agent-eval recommend` wrote",
+            otherwise="is no recommendation",
+            expected="what `agent-eval recommend` wrote",
+        )
