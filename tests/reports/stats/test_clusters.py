@@ -25,6 +25,7 @@ from agent_eval.reports.stats import (
     sign_flip,
     wilson,
 )
+from agent_eval.types import Interval
 
 COUNTS = st.integers(1, 8).flatmap(lambda n: st.builds(Count, st.integers(0, n), st.just(n)))
 
@@ -133,9 +134,18 @@ def test_the_clustered_difference_is_wider_where_losses_come_by_task() -> None:
     assert wide.n == 120
 
 
-def test_without_a_discordant_pair_tasks_count_as_pairs() -> None:
-    found, plain = clustered_difference([Pairs(0, 0, 4)] * 60, 1), bonett_price(0, 0, 60)
-    assert (found.low, found.high, found.n) == (plain.low, plain.high, 240)
+@pytest.mark.parametrize(
+    ("pairs", "plain"),
+    [
+        ([Pairs(0, 0, 4)] * 60, bonett_price(0, 0, 60)),
+        ([Pairs(1, 1, 4)] * 30 + [Pairs(0, 0, 4)] * 30, bonett_price(0, 0, 60)),  # what a task loses, it gains
+        ([Pairs(4, 0, 4)] * 60, bonett_price(60, 0, 60)),
+        ([Pairs(0, 2, 4)] * 60, bonett_price(0, 30, 60)),
+    ],
+)
+def test_where_all_tasks_differ_alike_they_count_as_pairs(pairs: list[Pairs], plain: Interval) -> None:
+    found = clustered_difference(pairs, 1)
+    assert (found.estimate, found.low, found.high, found.n) == (plain.estimate, plain.low, plain.high, 240)
 
 
 def test_a_difference_of_nothing_is_an_error() -> None:

@@ -105,7 +105,8 @@ def _require_instances(counts: Sequence[Count], k: int) -> None:
 def clustered_difference(pairs: Sequence[Pairs], seed: int, confidence: float = CONFIDENCE) -> Interval:
     """Return the paired difference of shares, build minus reference, with an interval that resamples whole tasks.
 
-    Where no pair is discordant resampling shows no spread; the interval is then Bonett-Price's with one pair a task.
+    Where all tasks differ by as much, such as by nothing, resampling shows no spread; the interval is then
+    Bonett-Price's with one pair a task.
 
     Raises:
         ValueError: there is no pair.
@@ -116,12 +117,14 @@ def clustered_difference(pairs: Sequence[Pairs], seed: int, confidence: float = 
     net = np.array([each.gained - each.lost for each in used], dtype=np.int64)
     sizes = np.array([each.n for each in used], dtype=np.int64)
     total = int(sizes.sum())
-    if all(each.lost == each.gained == 0 for each in used):
-        plain = bonett_price(0, 0, len(used), confidence)
-        return Interval(0.0, plain.low, plain.high, total)
+    estimate = int(net.sum()) / total
+    if (net * sizes[0] == net[0] * sizes).all():
+        tasks = round(abs(estimate) * len(used))
+        plain = bonett_price(tasks if estimate < 0 else 0, tasks if estimate > 0 else 0, len(used), confidence)
+        return Interval(estimate, min(plain.low, estimate), max(plain.high, estimate), total)
     rows = draws(len(used), seed)
     resampled = net[rows].sum(axis=1) / sizes[rows].sum(axis=1)
-    return around(int(net.sum()) / total, resampled, total, confidence)
+    return around(estimate, resampled, total, confidence)
 
 
 def sign_flip(pairs: Sequence[Pairs], seed: int) -> float:
