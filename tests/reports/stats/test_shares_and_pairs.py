@@ -87,6 +87,11 @@ def test_without_spread_the_interval_counts_clusters_as_trials(events: int) -> N
     assert (interval.low, interval.high, interval.n) == (trials.low, trials.high, 96)
 
 
+def test_clusters_with_the_same_share_are_not_taken_for_certain() -> None:
+    found, plain = clustered_share([Count(1, 2)] * 60, seed=1), wilson(30, 60)
+    assert (found.estimate, found.low, found.high, found.n) == (0.5, plain.low, plain.high, 120)
+
+
 def test_the_clustered_interval_depends_on_the_seed_only() -> None:
     counts = [Count(i % 4, 5 + i % 7) for i in range(20)]
     assert clustered_share(counts, seed=3) == clustered_share(counts, seed=3)

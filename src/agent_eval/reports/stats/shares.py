@@ -41,8 +41,9 @@ def wilson(k: int, n: int, confidence: float = CONFIDENCE) -> Interval:
 def clustered_share(counts: Sequence[Count], seed: int, confidence: float = CONFIDENCE) -> Interval:
     """Return the pooled share of events among chances, with an interval that resamples whole clusters.
 
-    Turns of one episode are not independent, so a Wilson interval over turns would be too narrow. Where no event was
-    seen, or nothing else, resampling shows no spread; the interval is then Wilson's with one trial per cluster.
+    Turns of one episode are not independent, so a Wilson interval over turns would be too narrow. Where all clusters
+    have the same share, such as none, resampling shows no spread; the interval is then Wilson's with one trial per
+    cluster.
 
     Args:
         counts: One per cluster; clusters without chances are left out.
@@ -61,8 +62,8 @@ def clustered_share(counts: Sequence[Count], seed: int, confidence: float = CONF
     events = np.array([count.events for count in used], dtype=np.int64)
     chances = np.array([count.chances for count in used], dtype=np.int64)
     total, of = int(events.sum()), int(chances.sum())
-    if total in (0, of):
-        plain = wilson(0 if total == 0 else len(used), len(used), confidence)
-        return Interval(total / of, plain.low, plain.high, of)
+    if (events * chances[0] == events[0] * chances).all():
+        plain = wilson(round(total / of * len(used)), len(used), confidence)
+        return Interval(total / of, min(plain.low, total / of), max(plain.high, total / of), of)
     rows = draws(len(used), seed)
     return around(total / of, events[rows].sum(axis=1) / chances[rows].sum(axis=1), of, confidence)
