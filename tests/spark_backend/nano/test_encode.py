@@ -80,7 +80,9 @@ def test_a_word_is_cut_into_the_same_pieces_with_and_without_a_space(tokenizer: 
     def pieces(text: str) -> list[str]:
         return tokenizer.encode(text, add_special_tokens=False).tokens
 
-    assert pieces(f" {word}") == ["\u0120" + pieces(word)[0], *pieces(word)[1:]]
+    first, *others = pieces(word)
+    joined = ["\u0120" + first] if "\u0120" + first in tokenizer.get_vocab() else ["\u0120", first]
+    assert pieces(f" {word}") == [*joined, *others]
 
 
 def test_each_piece_with_a_space_is_paired_with_the_piece_alone(tokenizer: Tokenizer) -> None:

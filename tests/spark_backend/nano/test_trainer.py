@@ -55,9 +55,9 @@ def test_a_step_on_the_same_data_is_the_same_step() -> None:
 
 def test_a_model_learns_a_rule_that_it_is_shown() -> None:
     rng = random.Random(0)
-    trainer = Trainer(CONFIG, Recipe(steps=60, tokens_per_step=128, warmup_steps=5), seed=0)
+    trainer = Trainer(CONFIG, Recipe(steps=120, tokens_per_step=128, warmup_steps=5), seed=0)
     before = trainer.evaluate([echo(random.Random(9)) for _ in range(16)])
-    for _ in range(60):
+    for _ in range(120):
         trainer.step([echo(rng) for _ in range(12)])
     after = trainer.evaluate([echo(random.Random(9)) for _ in range(16)])
     assert before.accuracy < 0.3

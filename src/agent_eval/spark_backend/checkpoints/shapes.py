@@ -55,7 +55,7 @@ SHAPES: dict[str, SparkConfig] = {
         num_attention_heads=4,
         num_key_value_heads=2,
         head_dim=64,
-        vocab_size=2560,
+        vocab_size=3008,
         max_position_embeddings=8192,
         sliding_window=256,  # about two screens: what lies further back only the full layer sees
         full_rope=Rope(theta=100_000.0, partial_rotary_factor=0.25),
