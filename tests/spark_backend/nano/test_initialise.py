@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
@@ -36,7 +37,7 @@ def hidden_after(model: Spark, layer: int, ids: list[int]) -> torch.Tensor:
     return seen[0]
 
 
-def listed(names: list[tuple[int, ...]]) -> list[int]:
+def listed(names: Sequence[tuple[int, ...]]) -> list[int]:
     """Lay out a screen: for each name a line's start, its words, and what it is."""
     return [token for (start, _), name in zip(LINES, names, strict=False) for token in (start, *name, ROLE)]
 
