@@ -181,7 +181,7 @@ def test_where_the_engines_round_is_all_that_parts_their_first_layers(nano: Pair
     (prompt,) = random_prompts(1280, [400], seed=4)
     ours, theirs = streams_of_torch(nano.torch, prompt)[0], streams_of_vllm(nano.vllm, prompt)[0]
     exact, ours_twin, theirs_twin = (nano.twin.compute(prompt, rounds).streams[0] for rounds in (EXACT, OURS, VLLM))
-    # two thirds where vLLM's attention multiplies on AMX, whose tiles round in an order of their own; elsewhere a quarter
+    # two thirds where vLLM's attention multiplies on AMX, whose tiles round in an order of their own; else a quarter
     assert relative(theirs, theirs_twin) < relative(theirs, ours) / 1.5
     assert relative(theirs, theirs_twin) < relative(theirs, exact) / 1.5
     assert relative(ours, ours_twin) < relative(ours, exact) / 4
