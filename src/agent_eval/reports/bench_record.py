@@ -7,8 +7,7 @@ from typing import Literal, Self
 
 from pydantic import BaseModel, ConfigDict
 
-from agent_eval.errors import OperatorError
-from agent_eval.reports.record_file import read_record
+from agent_eval.reports.record_file import read_record, write_record
 from agent_eval.types import MachineProbe
 
 
@@ -148,12 +147,7 @@ class BenchRecord(_Record):
         Raises:
             OperatorError: the file cannot be written.
         """
-        try:
-            path.write_text(self.model_dump_json(indent=2) + "\n", encoding="utf-8")
-        except OSError as error:
-            raise OperatorError(
-                f"{path} cannot be written: {error.strerror}", hint="name a file in a folder that is there"
-            ) from None
+        write_record(self, path, hint="name a file in a folder that is there")
 
     @classmethod
     def read(cls, path: Path) -> Self:

@@ -10,8 +10,7 @@ from typing import Literal, Self
 
 from pydantic import BaseModel, ConfigDict
 
-from agent_eval.errors import OperatorError
-from agent_eval.reports.record_file import read_record
+from agent_eval.reports.record_file import read_record, write_record
 from agent_eval.types import Evidence, MachineProbe, Priority, Recommendation
 
 RECOMMENDATION_NAME = "recommendation.json"
@@ -39,12 +38,7 @@ class RecommendationRecord(BaseModel):
         Raises:
             OperatorError: the file cannot be written.
         """
-        try:
-            path.write_text(self.model_dump_json(indent=2) + "\n", encoding="utf-8")
-        except OSError as error:
-            raise OperatorError(
-                f"{path} cannot be written: {error.strerror}", hint="name a file in a folder that is there with --json"
-            ) from None
+        write_record(self, path, hint="name a file in a folder that is there with --json")
 
     @classmethod
     def read(cls, path: Path) -> Self:

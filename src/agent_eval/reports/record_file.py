@@ -1,4 +1,4 @@
-"""Reading a record of one file, with a message for a person where it is none. Knows no particular record."""
+"""Records of one file, written and read with a message for a person where that fails. Knows no particular record."""
 
 from __future__ import annotations
 
@@ -10,6 +10,23 @@ from pydantic import BaseModel, ValidationError
 from agent_eval.errors import OperatorError
 
 Record = TypeVar("Record", bound=BaseModel)
+
+
+def write_record(record: BaseModel, path: Path, *, hint: str) -> None:
+    """Write a record.
+
+    Args:
+        record: Which.
+        path: The file.
+        hint: What to do where it cannot be written.
+
+    Raises:
+        OperatorError: the file cannot be written.
+    """
+    try:
+        path.write_text(record.model_dump_json(indent=2) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise OperatorError(f"{path} cannot be written: {error.strerror}", hint=hint) from None
 
 
 def read_record(kind: type[Record], path: Path, *, hint: str, otherwise: str, expected: str) -> Record:

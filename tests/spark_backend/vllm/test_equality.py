@@ -15,6 +15,7 @@ pytest.importorskip("vllm")
 from agent_eval.spark_backend.builds import compiled_kernels, load_build
 from agent_eval.spark_backend.checkpoints.shapes import SHAPES
 from agent_eval.spark_backend.checkpoints.synthetic import synthetic_checkpoint
+from agent_eval.spark_backend.probe import probe_machine
 from agent_eval.spark_backend.quant.dense import has_bf16_units
 from agent_eval.spark_backend.torch_engine import TorchEngine
 from agent_eval.spark_backend.vllm.engine import VllmEngine
@@ -41,6 +42,10 @@ WINDOW = 256
 GREEDY = Sampling(max_tokens=24)
 NOTHING: frozenset[int] = frozenset()
 OURS = torch_rounds(compiled=compiled_kernels() is not None, native=has_bf16_units())
+
+
+# with two sets of nano's weights, a Xeon with AMX left more of vLLM's rounding unexplained than any machine without
+EXPLAINED, SHOWN = (1.5, 1.02) if probe_machine().device_class == "x86-amx" else (4, 2)
 
 
 @pytest.fixture(scope="module")
@@ -181,9 +186,8 @@ def test_where_the_engines_round_is_all_that_parts_their_first_layers(nano: Pair
     (prompt,) = random_prompts(1280, [400], seed=4)
     ours, theirs = streams_of_torch(nano.torch, prompt)[0], streams_of_vllm(nano.vllm, prompt)[0]
     exact, ours_twin, theirs_twin = (nano.twin.compute(prompt, rounds).streams[0] for rounds in (EXACT, OURS, VLLM))
-    # two thirds where vLLM's attention multiplies on AMX, whose tiles round in an order of their own; else a quarter
-    assert relative(theirs, theirs_twin) < relative(theirs, ours) / 1.5
-    assert relative(theirs, theirs_twin) < relative(theirs, exact) / 1.5
+    assert relative(theirs, theirs_twin) < relative(theirs, ours) / EXPLAINED
+    assert relative(theirs, theirs_twin) < relative(theirs, exact) / EXPLAINED
     assert relative(ours, ours_twin) < relative(ours, exact) / 4
 
 
@@ -193,7 +197,7 @@ def test_each_place_where_vllm_rounds_shows_in_its_first_layer(place: Place, nan
     theirs = streams_of_vllm(nano.vllm, prompt)[0]
     whole = relative(theirs, nano.twin.compute(prompt, VLLM).streams[0])
     without = {name: when for name, when in VLLM.items() if name != place}
-    assert relative(theirs, nano.twin.compute(prompt, without).streams[0]) > 1.02 * whole
+    assert relative(theirs, nano.twin.compute(prompt, without).streams[0]) > SHOWN * whole
 
 
 def test_the_logits_of_vllm_are_numbers_of_bfloat16(nano: Pair) -> None:
