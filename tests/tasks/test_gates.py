@@ -32,7 +32,7 @@ from agent_eval.tasks.moves import plain
 from agent_eval.tasks.task import TaskInstance
 from tests.tasks import agents
 
-MOST_WORDS = 60
+MOST_WORDS = 80
 """Characters before a call: what the prompt shows of a label."""
 OVER_ALL_TASKS = ("random",)
 """Gates that say something of many tasks together only."""
