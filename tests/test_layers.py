@@ -33,11 +33,12 @@ CORE = {
 }
 """What each module of the core may import of this project."""
 COMPOSERS = {
-    "bench", "bench_arm", "cli", "curriculum", "demonstrations", "doctor", "drills", "gates", "lessons", "running",
-    "scoring", "training", "wiring", "__main__",
+    "bench", "bench_arm", "cli", "curriculum", "demonstrations", "doctor", "drills", "gates", "lessons", "progress",
+    "running", "scoring", "training", "wiring", "__main__",
 }  # fmt: skip
 """Modules that join packages; nothing else imports them."""
 DRAWING = {
+    ("reports", "advice_tables"),
     ("reports", "layout"),
     ("reports", "tables"),
     ("reports", "explained"),
@@ -53,7 +54,7 @@ HEAVY: dict[str, Callable[[tuple[str, ...]], bool]] = {
     "transformers": lambda place: place[:2] == ("spark_backend", "vllm"),
     "uiautomator2": lambda place: place in {("agent", "device"), ("device_sim", "u2", "device")},
     "adbutils": lambda place: place in {("agent", "device"), ("agent", "adb"), ("device_sim", "u2", "device")},
-    "rich": lambda place: place == ("cli",) or place in DRAWING,
+    "rich": lambda place: place in {("cli",), ("progress",)} or place in DRAWING,
 }
 """Library to the places that may import it."""
 

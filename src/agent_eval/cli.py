@@ -17,17 +17,15 @@ from typing import TYPE_CHECKING
 
 from agent_eval import __version__, environment
 from agent_eval.errors import AgentEvalError, OperatorError
+from agent_eval.progress import TrainingProgress, tell, watch
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
     from agent_eval.contracts import Instance, Task
-    from agent_eval.matrix import WorkUnit
     from agent_eval.records import EpisodeRecord, RunFolder
     from agent_eval.reports.recommendation_record import RecommendationRecord
-    from agent_eval.running import Watch
     from agent_eval.spark_backend.convert import ConversionReport
-    from agent_eval.training import Report
     from agent_eval.types import MachineProbe, Priority
     from agent_eval.wiring import RunOptions
 
@@ -72,7 +70,7 @@ def _run(options: argparse.Namespace) -> int:
     tasks, instances = wiring.find_tasks(_names(options.tasks, "--tasks"))
     chosen = _run_options(options, tasks, options.instances or instances)
     out = Path(options.out) if options.out else None
-    run = play_run(chosen, out, _tell, _watch(chosen.concurrency))
+    run = play_run(chosen, out, tell, watch(chosen.concurrency))
     _print_report(run)
     if wiring.models_among(chosen.builds):
         _print_recommendation(run, "agentic", _probe(None))
@@ -96,7 +94,7 @@ def _bench(options: argparse.Namespace) -> int:
             threads=options.threads,
             engines=_names(options.engine, "--engine"),
         ),
-        _tell,
+        tell,
     )
     if options.json:
         record.write(Path(options.json))
@@ -122,7 +120,7 @@ def _recommend(options: argparse.Namespace) -> int:
 
     file = Path(options.json) if options.json else run.path / RECOMMENDATION_NAME
     record.write(file)
-    _tell(f"written: {file}")
+    tell(f"written: {file}")
     return 0
 
 
@@ -145,10 +143,10 @@ def _sim(options: argparse.Namespace) -> int:
             view_port=options.view or 0,
             adb_server_port=None if options.no_announce else options.adb_server_port or environment.adb_server_port(),
         ),
-        _tell,
+        tell,
     )
     for name, count in sorted(unknown.items(), key=lambda item: (-item[1], item[0])):
-        _tell(f"not on this phone: {name} (asked for {'once' if count == 1 else f'{count} times'})")
+        tell(f"not on this phone: {name} (asked for {'once' if count == 1 else f'{count} times'})")
     return 0
 
 
@@ -176,7 +174,7 @@ def _list_conditions() -> None:
 def _doctor(options: argparse.Namespace) -> int:
     from agent_eval.doctor import diagnose
 
-    found = diagnose(_tell)
+    found = diagnose(tell)
     if options.json:
         print(json.dumps(found.as_json(), indent=2))
         return 0 if found.runs else 1
@@ -234,7 +232,7 @@ def _check_suite(options: argparse.Namespace) -> int:
     for place, (gate, found) in enumerate(check_suite(tasks, range(options.seed, options.seed + options.instances)), 1):
         wrong = len(found.problems)
         verdict = "passed" if wrong == 0 else f"{wrong} of {found.tried} FAILED"
-        _tell(f"gate {place:2d}/{len(GATES)}  {gate.name:16} {verdict}  ({time.monotonic() - began:.0f} s)")
+        tell(f"gate {place:2d}/{len(GATES)}  {gate.name:16} {verdict}  ({time.monotonic() - began:.0f} s)")
         note = f" ({found.note})" if found.note else ""
         table.add_row(gate.name, str(found.tried), str(wrong) if wrong else ".", gate.claim + note)
         failed += [f"{gate.name}: {visible(problem)}" for problem in found.problems]
@@ -288,15 +286,15 @@ def _explain(options: argparse.Namespace) -> int:
 
 def _gate(options: argparse.Namespace) -> int:
     from agent_eval.reports import report_of
+    from agent_eval.reports.advice_tables import render_findings
     from agent_eval.reports.requirements import check, parse_requirement
-    from agent_eval.reports.tables import render_findings
 
     requirements = [parse_requirement(text) for text in options.require]
     run = _open_run(options.run)
     report = report_of(run.manifest, run.episodes(), margin=options.margin, run=str(run.path))
     findings = [check(report, requirement) for requirement in requirements]
     if any(build.recorded < report.summary.planned for build in report.summary.builds):
-        _tell("warning: the run is not complete; what it shows is of the episodes so far")
+        tell("warning: the run is not complete; what it shows is of the episodes so far")
     _print(render_findings(findings))
     return int(any(finding.standing != "met" for finding in findings))
 
@@ -349,7 +347,7 @@ def _build(options: argparse.Namespace) -> int:
     folder = wiring.find_checkpoint(options.model)
     calibration = wiring.calibration_of(folder, options.calibration) if conversion.method == "gptq" else None
     threads = wiring.threads_for(folder)
-    _print_conversion(convert(folder, out, conversion, calibration=calibration, threads=threads, tell=_tell))
+    _print_conversion(convert(folder, out, conversion, calibration=calibration, threads=threads, tell=tell))
     return 0
 
 
@@ -376,7 +374,7 @@ def _build_llama(options: argparse.Namespace, out: Path) -> int:
 
     _refuse_choices(options, f"{options.to} is llama.cpp's mixture of formats")
     folder = wiring.find_checkpoint(options.model)
-    write_llama_folder(folder, options.to, out, threads=wiring.threads_for(folder), tell=_tell)
+    write_llama_folder(folder, options.to, out, threads=wiring.threads_for(folder), tell=tell)
     _print_files(out)
     return 0
 
@@ -386,7 +384,7 @@ def _build_outliers(options: argparse.Namespace, out: Path) -> int:
     from agent_eval.spark_backend.checkpoints.outliers import outlier_checkpoint
 
     _refuse_choices(options, f"{_OUTLIERS} quantises nothing")
-    outlier_checkpoint(wiring.find_checkpoint(options.model), out, options.seed, tell=_tell)
+    outlier_checkpoint(wiring.find_checkpoint(options.model), out, options.seed, tell=tell)
     _print_files(out)
     print(f"CONSTRUCTED: computes what {options.model} does, and is harder to quantise; for tests of quantisation only")
     return 0
@@ -420,7 +418,7 @@ def _build_synthetic(options: argparse.Namespace, out: Path) -> int:
             f"--like is missing; expected one of: {', '.join(SHAPES)}", hint="a synthetic checkpoint needs a shape"
         )
     config = find_shape(options.like)
-    synthetic_checkpoint(out, config, options.seed, tell=_tell)
+    synthetic_checkpoint(out, config, options.seed, tell=tell)
     print(f"{out}: random weights in the shape {options.like}, {config.parameters / 1e9:.3g} billion; for speed only")
     return 0
 
@@ -433,7 +431,7 @@ def _train(options: argparse.Namespace) -> int:
     from agent_eval.training import TrainingPlan, train_nano
 
     folder = Path(options.out)
-    with _TrainingProgress() as progress:
+    with TrainingProgress() as progress:
         train_nano(folder, TrainingPlan(seed=options.seed, steps=options.steps or TrainingPlan.steps), progress.show)
     return _score_into(folder, default_out(folder), INSTANCES)
 
@@ -453,7 +451,7 @@ def _score_into(folder: Path, out: Path, instances: int) -> int:
     from agent_eval.reports.model_card import success_table
     from agent_eval.scoring import MODEL_CARD, SCORES, score
 
-    scores = score(folder, out, _tell, _watch(1), instances=instances)
+    scores = score(folder, out, tell, watch(1), instances=instances)
     print(success_table(scores))
     print(f"\n{folder / SCORES}\n{folder / MODEL_CARD}")
     return 0
@@ -755,8 +753,8 @@ def _probe(profile: str | None) -> MachineProbe:
 
 def _print_recommendation(run: RunFolder, priority: Priority, probe: MachineProbe) -> RecommendationRecord:
     from agent_eval.reports import evidence_of
+    from agent_eval.reports.advice_tables import render_recommendation
     from agent_eval.reports.recommendation_record import RecommendationRecord
-    from agent_eval.reports.tables import render_recommendation
     from agent_eval.spark_backend.weight_path import select
 
     evidence = evidence_of(run.manifest, run.episodes(), run=str(run.path))
@@ -780,123 +778,3 @@ def _console() -> Console:
     from rich.console import Console
 
     return Console(highlight=False)
-
-
-def _tell(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)
-
-
-def _watch(together: int) -> Watch:
-    """Return what shows the progress of a run with so many episodes in flight."""
-    return lambda units, recorded: _Progress(units, recorded, together)
-
-
-class _Progress:
-    """Running counts per build: a live table on a terminal, one line per block elsewhere."""
-
-    def __init__(self, units: Sequence[WorkUnit], recorded: Sequence[EpisodeRecord], together: int) -> None:
-        from rich.console import Console
-        from rich.live import Live
-
-        self._speed = "tokens/s" if together == 1 else f"tokens/s, {together} in flight"
-        self._units = list(units)
-        self._builds = list(dict.fromkeys(unit.build for unit in units))
-        self._records = {record.episode: record for record in recorded}
-        self._began, self._before = time.monotonic(), len(self._records)
-        console = Console(stderr=True, highlight=False)
-        self._live = Live(self._table(), console=console, transient=True) if console.is_terminal else None
-
-    def __enter__(self) -> _Progress:
-        if self._live:
-            self._live.start()
-        return self
-
-    def __exit__(self, *details: object) -> None:
-        if self._live:
-            self._live.stop()
-
-    def record(self, record: EpisodeRecord) -> None:
-        """Count a new record and show it."""
-        self._records[record.episode] = record
-        if self._live:
-            self._live.update(self._table())
-            return
-        block = [u for u in self._units if u.block == record.block]
-        if all(unit.episode in self._records for unit in block):
-            labels = " · ".join(
-                f"{b} {self._records[f'{b}/{block[0].instance.id}'].outcome.label}" for b in self._builds
-            )
-            last = self._units[-1].block + 1
-            _tell(f"block {record.block + 1:{len(str(last))}d}/{last}  {block[0].instance.id:24} {labels}")
-
-    def _remaining(self) -> str:
-        """Say how many episodes are left, and for how long at the pace of this command."""
-        left, done = len(self._units) - len(self._records), len(self._records) - self._before
-        if done == 0:
-            return f"{left} episodes left"
-        seconds = left * (time.monotonic() - self._began) / done
-        pace = f"{seconds / 60:.0f} min" if seconds >= 90 else f"{seconds:.0f} s"
-        return f"{left} episodes left, about {pace}"
-
-    def _table(self) -> RenderableType:
-        from rich.table import Table
-
-        from agent_eval.outcome import LABELS
-
-        table = Table("build", box=None, pad_edge=False, caption=self._remaining(), caption_justify="left")
-        for name in ("episodes", self._speed):
-            table.add_column(name, justify="right")
-        records = list(self._records.values())
-        shown = [label for label in LABELS if any(r.outcome.label == label for r in records)]
-        for label in shown:
-            table.add_column(label, justify="right")
-        for build in self._builds:
-            mine = [record for record in records if record.build == build]
-            timings = [step.timing for record in mine for step in record.steps if step.timing]
-            tokens, seconds = sum(t.decode_tokens for t in timings), sum(t.decode_s for t in timings)
-            total = sum(unit.build == build for unit in self._units)
-            counts = [str(sum(record.outcome.label == label for record in mine)) for label in shown]
-            table.add_row(build, f"{len(mine)}/{total}", f"{tokens / seconds:.0f}" if seconds else "", *counts)
-        return table
-
-
-class _TrainingProgress:
-    """How far a training is: a bar on a terminal, a line for each report elsewhere."""
-
-    def __init__(self) -> None:
-        from rich.console import Console
-        from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
-        console = Console(stderr=True, highlight=False)
-        columns = (
-            BarColumn(20),
-            TextColumn("{task.percentage:3.0f} %"),
-            TimeRemainingColumn(),
-            TextColumn("{task.description}"),
-        )
-        self._bar = Progress(*columns, console=console) if console.is_terminal else None
-        self._task = self._bar.add_task("making the first lessons", total=None) if self._bar else None
-
-    def __enter__(self) -> _TrainingProgress:
-        if self._bar:
-            self._bar.start()
-        return self
-
-    def __exit__(self, *details: object) -> None:
-        if self._bar:
-            self._bar.stop()
-
-    def show(self, report: Report) -> None:
-        """Show a report."""
-        line = f"loss {report.loss:.3f}  accuracy {report.accuracy:.3f}"
-        if report.held_out_accuracy is not None:
-            line += f"  held out {report.held_out_accuracy:.3f}"
-        if report.played:
-            line += f"  solved {report.solved}/{report.played}"
-        if self._bar and self._task is not None:
-            self._bar.update(self._task, description=line, completed=report.step, total=report.steps)
-            return
-        _tell(
-            f"step {report.step}/{report.steps}  {line}  {report.tokens / 1e6:.2f} M tokens  "
-            f"{report.decisions} decisions  {report.seconds:.0f} s"
-        )

@@ -6,11 +6,12 @@ from pathlib import Path
 
 from rich.console import Console, RenderableType
 
+from agent_eval.reports.advice_tables import render_recommendation
 from agent_eval.reports.bench_tables import render_bench
 from agent_eval.reports.doctor_tables import render_diagnosis
 from agent_eval.reports.explain import explain
 from agent_eval.reports.explained import render_explanation
-from agent_eval.reports.tables import render_recommendation, render_report
+from agent_eval.reports.tables import render_report
 from agent_eval.types import BuildEvidence, Evidence, Interval, PairedEvidence, Recommendation
 from tests.reports import bench_builders, doctor_builders
 from tests.reports.builders import LETTERS, MACHINE, episode, manifest, run

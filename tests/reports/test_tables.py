@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from agent_eval.outcome import LABELS
+from agent_eval.reports.advice_tables import render_recommendation
 from agent_eval.reports.layout import visible
-from agent_eval.reports.tables import render_recommendation, render_report
+from agent_eval.reports.tables import render_report
 from agent_eval.types import Recommendation
 from tests.reports.builders import LETTERS, MACHINE, manifest, run
 from tests.reports.golden import TEXTS, WIDTHS, file_of, rendered

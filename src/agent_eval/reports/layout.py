@@ -16,6 +16,8 @@ from rich.table import Table
 from rich.text import Text
 
 FAINT = "dim"
+GOOD, BAD, OPEN = "green", "red", "yellow"
+"""Styles of what is settled for or against, and of what is not settled."""
 
 _INVISIBLE = frozenset({"Cc", "Cf", "Cs", "Co", "Zl", "Zp"})
 """Unicode categories that a terminal obeys or hides: controls, formats, surrogates, private use, line separators."""

@@ -1,4 +1,4 @@
-"""Draws a report and a recommendation for a terminal. Computes nothing but the text of numbers.
+"""Draws a report for a terminal. Computes nothing.
 
 Each table keeps to its width, down to 80 columns, and reads without colour.
 """
@@ -13,23 +13,20 @@ from rich.text import Text
 
 from agent_eval.outcome import LABELS, Label
 from agent_eval.records import EpisodeRecord, RunManifest
-from agent_eval.reports import layout
+from agent_eval.reports import layout, numbers
 from agent_eval.reports.conventions import CONVENTIONS, MARKS
 from agent_eval.reports.evidence import MARGIN
 from agent_eval.reports.report import Report, report_of
-from agent_eval.reports.requirements import Finding
 from agent_eval.reports.speed import NOISE_BAND
-from agent_eval.reports.stats import MOST_PAIRS
 from agent_eval.reports.summary import RATES, BuildSummary, Discordance
-from agent_eval.types import Evidence, Interval, MachineProbe, PairedEvidence, Priority, Recommendation
+from agent_eval.types import PairedEvidence
 
-_GOOD, _BAD, _OPEN = "green", "red", "yellow"
 _VERDICT_STYLES = {
-    "no worse": _GOOD,
-    "worse": _BAD,
-    "insufficient evidence": _OPEN,
-    "faster": _GOOD,
-    "slower": _BAD,
+    "no worse": layout.GOOD,
+    "worse": layout.BAD,
+    "insufficient evidence": layout.OPEN,
+    "faster": layout.GOOD,
+    "slower": layout.BAD,
     "no measured difference": "",
     "not measured": layout.FAINT,
 }
@@ -61,51 +58,6 @@ def render_report(
     return Group(*(part for section in sections for part in (section, Text(""))))
 
 
-def render_recommendation(
-    probe: MachineProbe, priority: Priority, recommendation: Recommendation, evidence: Evidence | None = None
-) -> RenderableType:
-    """Draw a recommendation with its reasons.
-
-    Args:
-        probe: The machine that it is for.
-        priority: What was asked for.
-        recommendation: What the selector said.
-        evidence: What it was given, to name the run.
-    """
-    build = recommendation.build if recommendation.build is not None else "none"
-    if recommendation.conclusive:
-        standing = Text("conclusive", style=_GOOD)
-    elif recommendation.build is None:
-        standing = Text("nothing may be advised", style=_BAD)
-    else:
-        standing = Text("insufficient evidence: this build is only the safer choice", style=_OPEN)
-    facts = layout.grid()
-    layout.row(facts, "build", Text(layout.visible(build), style="bold"))
-    layout.row(facts, "standing", standing)
-    layout.row(facts, "rule", recommendation.rule)
-    if recommendation.pairs_needed:
-        layout.row(facts, "pairs needed", _further(recommendation.pairs_needed))
-    layout.row(facts, "machine", _machine(probe))
-    if evidence is not None:
-        model = f"{evidence.model} ({evidence.model_kind}){' in vLLM' if evidence.engine == 'vllm' else ''}"
-        layout.row(facts, "evidence", layout.text(f"{evidence.run}, {model}, on {evidence.device_class}"))
-    reasons = layout.bullets(recommendation.reasons)
-    return Group(layout.heading(f"Recommendation for priority {priority}"), facts, reasons)
-
-
-def render_findings(findings: Sequence[Finding]) -> RenderableType:
-    """Draw what a run shows of each requirement."""
-    table = layout.table("requirement", "standing", "why")
-    for column in table.columns:
-        column.justify = "left"
-        column.overflow = "fold"
-    styles = {"met": _GOOD, "broken": _BAD, "open": _OPEN}
-    for finding in findings:
-        standing = Text(finding.standing, style=styles[finding.standing])
-        layout.row(table, layout.text(str(finding.requirement)), standing, finding.why)
-    return Group(layout.heading("Required of the run"), table)
-
-
 # ----------------------------------------------------------------------------------------------------------------------
 # the parts of a report
 
@@ -116,8 +68,8 @@ def _identity(report: Report) -> RenderableType:
     layout.row(grid, "run", report.evidence.run)
     if report.evidence.run != manifest.created:
         layout.row(grid, "created", manifest.created)
-    commit = f", commit {_short(manifest.model_revision)}" if manifest.model_revision else ""
-    digest = _short(configuration.model_digest)
+    commit = f", commit {numbers.short(manifest.model_revision)}" if manifest.model_revision else ""
+    digest = numbers.short(configuration.model_digest)
     layout.row(grid, "model", f"{configuration.model} ({manifest.model_kind}), {digest}{commit}")
     layout.row(grid, "device", configuration.device)
     if configuration.split != "evaluation":
@@ -126,7 +78,7 @@ def _identity(report: Report) -> RenderableType:
         layout.row(grid, "skin", configuration.skin)
     if configuration.faults:
         layout.row(grid, "faults", ", ".join(configuration.faults))
-    layout.row(grid, "machine", _machine(manifest.machine, threads=manifest.threads))
+    layout.row(grid, "machine", numbers.machine(manifest.machine, threads=manifest.threads))
     if report.speed.builds:
         settings = f" ({', '.join(configuration.engine_settings)})" if configuration.engine_settings else ""
         layout.row(grid, "engine", f"{configuration.engine}{settings}{_in_flight(report)}")
@@ -136,9 +88,10 @@ def _identity(report: Report) -> RenderableType:
         grid,
         "suite",
         Text(
-            f"{_count(len(configuration.tasks), 'task')} x {_count(configuration.instances, 'instance')}, "
-            f"seed {configuration.seed}, {_short(configuration.suite_digest)}; "
-            f"prompts {_short(configuration.prompt_digest)}"
+            f"{numbers.count(len(configuration.tasks), 'task')} x "
+            f"{numbers.count(configuration.instances, 'instance')}, seed {configuration.seed}, "
+            f"{numbers.short(configuration.suite_digest)}; "
+            f"prompts {numbers.short(configuration.prompt_digest)}"
         ),
     )
     limits = [f"{configuration.max_tokens} tokens a reply", f"thinking {'on' if configuration.thinking else 'off'}"]
@@ -195,12 +148,12 @@ def _denominator(report: Report) -> RenderableType:
         errors = build.harness_errors
         line = f"{build.build}: {build.judged} judged of {build.recorded} recorded of {report.summary.planned} planned"
         if errors:
-            line += f"; left out of every rate, {_count(len(errors), 'harness_error')}:"
+            line += f"; left out of every rate, {numbers.count(len(errors), 'harness_error')}:"
         lines.append(layout.text(line))
         for record in errors:
             fault = record.outcome.fault or "no fault recorded"
             lines.append(
-                Text(layout.visible(f"  {record.episode}, attempt {record.attempt + 1}: {fault}"), style=_OPEN)
+                Text(layout.visible(f"  {record.episode}, attempt {record.attempt + 1}: {fault}"), style=layout.OPEN)
             )
     return Group(layout.heading("Denominators"), *lines)
 
@@ -217,10 +170,10 @@ def _pairs(report: Report) -> RenderableType:
             str(pair.pairs),
             str(pair.lost),
             str(pair.gained),
-            _points(pair.difference) if known else "-",
-            _signed(pair.lower_bound) if known else "-",
-            _p(pair.p_value) if known else "-",
-            _p(pair.p_adjusted) if known else "-",
+            numbers.points(pair.difference) if known else "-",
+            numbers.signed(pair.lower_bound) if known else "-",
+            numbers.p_value(pair.p_value) if known else "-",
+            numbers.p_value(pair.p_adjusted) if known else "-",
             _pair_verdict(pair),
         )
     margin = report.evidence.pairs[0].margin
@@ -230,7 +183,7 @@ def _pairs(report: Report) -> RenderableType:
         layout.note(
             f"lost: {reference} passed and the build did not. Points: difference of success, Bonett-Price. No "
             f"worse: the one-sided 95 % bound is above -{100 * margin:.0f}. p: exact McNemar; Holm: the same over "
-            f"{_count(len(report.evidence.pairs), 'comparison')}."
+            f"{numbers.count(len(report.evidence.pairs), 'comparison')}."
         ),
     )
 
@@ -249,8 +202,8 @@ def _by_task(report: Report) -> RenderableType:
             f"{build.correlation:.2f}",
             f"{build.worth:.0f} of {build.episodes}",
             f"{100 * build.all_passed:.0f} %",
-            _points(pair.difference) if pair else "-",
-            _p(pair.p_value) if pair else "-",
+            numbers.points(pair.difference) if pair else "-",
+            numbers.p_value(pair.p_value) if pair else "-",
         )
     return Group(
         layout.heading("By task"),
@@ -294,7 +247,7 @@ def _discordant(report: Report) -> RenderableType:
         label = failed.outcome.label + (f", {failed.outcome.sub_kind}" if failed.outcome.sub_kind else "")
         layout.row(
             table,
-            Text("lost", style=_BAD) if discordance.lost else Text("gained", style=_GOOD),
+            Text("lost", style=layout.BAD) if discordance.lost else Text("gained", style=layout.GOOD),
             layout.text(discordance.build.episode),
             label,
             layout.text(_goal(discordance)),
@@ -305,11 +258,11 @@ def _discordant(report: Report) -> RenderableType:
 def _conventions(report: Report) -> RenderableType:
     builds = report.conventions
     table = layout.table("", *(build.build for build in builds))
-    layout.row(table, "success, as here", *(_percent(build.rates["success"]) for build in report.summary.builds))
+    layout.row(table, "success, as here", *(numbers.percent(build.rates["success"]) for build in report.summary.builds))
     table.add_section()
     for place, convention in enumerate(CONVENTIONS):
         shares = [build.shares[place] for build in builds]
-        layout.row(table, convention.name, *(_percent(share.passed) for share in shares))
+        layout.row(table, convention.name, *(numbers.percent(share.passed) for share in shares))
         for mark in (mark for mark in MARKS if any(mark in share.marks for share in shares)):
             counts = [str(share.marks.get(mark, 0) or ".") for share in shares]
             layout.row(table, f"  {mark}", *counts, style=layout.FAINT)
@@ -342,7 +295,7 @@ def _speed(report: Report) -> RenderableType:
                 table,
                 build.build if place == 0 else "",
                 phase,
-                _rate(rate) if rate else "-",
+                numbers.rate(rate) if rate else "-",
                 f"{compared.estimate:.2f} [{compared.low:.2f}, {compared.high:.2f}]" if compared else "-",
                 str(counted.n) if counted else "0",
                 Text(verdict, style=_VERDICT_STYLES[verdict]) if verdict else Text("reference", style=layout.FAINT),
@@ -370,16 +323,18 @@ def _behaviour(report: Report) -> RenderableType:
     table = layout.table("", *(build.build for build in builds))
     for name in RATES:
         if name != "success":
-            layout.row(table, name.replace("_", " "), *(_percent(build.rates[name]) for build in builds))
+            layout.row(table, name.replace("_", " "), *(numbers.percent(build.rates[name]) for build in builds))
     table.add_section()
-    layout.row(table, "invalid per turn", *(_percent(build.invalid_calls_per_turn) for build in builds))
-    layout.row(table, "no effect", *(_percent(build.no_effect_share) for build in builds))
-    layout.row(table, "first invalid", *(_plain(build.first_invalid_turn) for build in builds))
-    layout.row(table, "budget used", *(_percent(build.budget_use) for build in builds))
+    layout.row(table, "invalid per turn", *(numbers.percent(build.invalid_calls_per_turn) for build in builds))
+    layout.row(table, "no effect", *(numbers.percent(build.no_effect_share) for build in builds))
+    layout.row(table, "first invalid", *(numbers.plain(build.first_invalid_turn) for build in builds))
+    layout.row(table, "budget used", *(numbers.percent(build.budget_use) for build in builds))
     ratios = {pair.build: pair.step_ratio for pair in report.summary.pairs}
     if ratios:
         layout.row(
-            table, f"steps over {report.summary.reference}", *(_ratio(ratios.get(build.build)) for build in builds)
+            table,
+            f"steps over {report.summary.reference}",
+            *(numbers.times(ratios.get(build.build)) for build in builds),
         )
     layout.row(table, "tokens/success", *(_per_success(build, build.tokens) for build in builds))
     layout.row(table, "seconds/success", *(_per_success(build, build.seconds) for build in builds))
@@ -441,42 +396,10 @@ def _tally(build: BuildSummary, label: Label) -> str:
     return str(build.labels[label]) if build.labels[label] else "."
 
 
-def _percent(share: Interval | None) -> str:
-    if share is None:
-        return "-"
-    return f"{100 * share.estimate:.0f} % [{100 * share.low:.0f}, {100 * share.high:.0f}] /{share.n}"
-
-
 def _in_flight(report: Report) -> str:
     """Say how many episodes were in flight together, where it was more than one, after whatever that changes."""
     together = report.manifest.configuration.concurrency
     return f", {together} in flight" if together > 1 else ""
-
-
-def _plain(value: Interval | None) -> str:
-    return f"{value.estimate:g} [{value.low:g}, {value.high:g}] /{value.n}" if value else "-"
-
-
-def _ratio(value: Interval | None) -> str:
-    return f"{value.estimate:.1f} [{value.low:.1f}, {value.high:.1f}] /{value.n}" if value else "-"
-
-
-def _rate(value: Interval) -> str:
-    digits = 0 if value.high >= 100 else 1
-    return f"{value.estimate:.{digits}f} [{value.low:.{digits}f}, {value.high:.{digits}f}]"
-
-
-def _points(value: Interval) -> str:
-    return f"{_signed(value.estimate)} [{_signed(value.low)}, {_signed(value.high)}]"
-
-
-def _signed(share: float) -> str:
-    points = round(100 * share)
-    return f"{points:+d}" if points else "0"
-
-
-def _p(value: float) -> str:
-    return "<.001" if value < 0.001 else f"{value:.3f}"
 
 
 def _per_success(build: BuildSummary, total: float) -> str:
@@ -487,35 +410,9 @@ def _per_success(build: BuildSummary, total: float) -> str:
 def _pair_verdict(pair: PairedEvidence) -> Text:
     text = Text(pair.verdict, style=_VERDICT_STYLES[pair.verdict])
     if pair.pairs_needed:
-        text.append(f", {_further(pair.pairs_needed)}", style=_OPEN)
+        text.append(f", {numbers.further(pair.pairs_needed)}", style=layout.OPEN)
     return text
-
-
-def _further(pairs: int) -> str:
-    return f"about {pairs} more pairs" if pairs < MOST_PAIRS else "more pairs than are worth running"
 
 
 def _goal(discordance: Discordance) -> str:
     return discordance.build.goal
-
-
-def _machine(probe: MachineProbe, threads: int | None = None) -> Text:
-    parts = [
-        f"{probe.device_class}: {probe.cpu_model}",
-        _count(probe.physical_cores, "core"),
-        f"{probe.memory_bytes / 2**30:.0f} GiB",
-        probe.os,
-    ]
-    if probe.accelerator != "none":
-        parts.append(f"accelerator {probe.accelerator} (not used)")
-    if threads is not None:
-        parts.append(f"{_count(threads, 'thread')} used")
-    return layout.text(", ".join(parts))
-
-
-def _short(digest: str) -> str:
-    return digest[:12] or "no digest"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
