@@ -54,6 +54,7 @@ wheel: $(READY)
 	$(VENV)/bin/python -m pip install --quiet --no-deps --target build/wheel/site build/wheel/*.whl
 	cd build/wheel && PYTHONPATH=site $(abspath $(VENV))/bin/python -m agent_eval run \
 		--tasks WifiSet --instances 1 --out run > report.txt
+	cd build/wheel && PYTHONPATH=site $(abspath $(VENV))/bin/python -m agent_eval html run
 	cd build/wheel && PYTHONPATH=site $(abspath $(VENV))/bin/python -c \
 		'import agent_eval; assert "build/wheel/site" in agent_eval.__file__, agent_eval.__file__'
 

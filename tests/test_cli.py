@@ -16,10 +16,11 @@ from pathlib import Path
 import pytest
 
 from agent_eval.agent import adb
-from agent_eval.cli import main
+from agent_eval.cli import _FORMATS, main
 from agent_eval.device_sim import Phone
 from agent_eval.device_sim.serve import ServedPhone
 from agent_eval.records import EPISODES_NAME, RunFolder
+from agent_eval.reports.formats import FORMAT_NAMES
 from agent_eval.reports.recommendation_record import RecommendationRecord
 from agent_eval.spark_backend.checkpoints.config import SparkConfig
 from agent_eval.spark_backend.checkpoints.digest import checkpoint_digest, weights_digest
@@ -204,6 +205,47 @@ def test_a_model_of_a_hub_is_fetched_once_and_pinned_to_its_commit(checkpoint: P
     assert "hint: HF_HUB_OFFLINE forbids the network" in refused.stderr
 
 
+def test_a_noise_band_plays_the_reference_twice_and_reports_it_as_one_build(
+    checkpoint: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "run"
+    assert main(run(checkpoint, out, "--builds", "bf16,w4a8", "--noise-band")) == 0
+    shown = capsys.readouterr().out
+    records = RunFolder.open(out).episodes()
+    assert {record.build for record in records} == {"bf16", "w4a8", "bf16-again"}
+    assert "bf16 ends every instance twice in" in shown
+    assert "0 of 4 ended otherwise, 0 went" in shown
+    assert "bf16-again" not in shown, "it is no build that could be advised"
+    assert all(record.anonymous_bytes for record in records)
+
+
+def test_a_run_until_decided_plays_all_instances_where_nothing_decides(
+    checkpoint: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "run"
+    assert main(run(checkpoint, out, "--builds", "bf16,w4a8", "--until", "decided", "--margin", "0.2")) == 0
+    shown = capsys.readouterr()
+    assert "0 of at most 8 episodes recorded before" in shown.err
+    assert "open" in shown.out
+    assert RunFolder.open(out).manifest.configuration.decided_at_margin == 0.2
+    assert len(untimed(out)) == 8
+
+
+@pytest.mark.parametrize(
+    ("more", "part"),
+    [
+        (["--builds", "bf16", "--until", "decided"], "--until decided needs two builds of a model"),
+        (["--builds", "bf16,oracle", "--until", "decided"], "received bf16,oracle"),
+        (["--builds", "oracle,null", "--noise-band"], "--noise-band runs a build of a model twice"),
+    ],
+)
+def test_what_compares_builds_is_refused_where_there_are_none(
+    more: list[str], part: str, checkpoint: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    failed(capsys, run(checkpoint, tmp_path / "run", *more), part)
+    assert not (tmp_path / "run").exists()
+
+
 def test_reports_are_computed_from_the_records_alone(finished: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["report", str(finished)]) == 0
     first = capsys.readouterr().out
@@ -236,6 +278,54 @@ def test_a_recommendation_is_written_and_may_be_for_another_machine(
     assert (there.device_class, there.machine.cpu_flags) == ("arm64", ("dotprod", "neon"))
     assert there.evidence == here.evidence
     assert "its speeds do not" in capsys.readouterr().out
+    assert (here.margin, here.harm_cap) == (0.1, None)
+    assert here.recommendation.decision is not None
+    assert {each.build for each in here.recommendation.standings} == {"bf16", "w4a16", "w4a8"}
+
+
+def test_a_margin_and_a_cap_on_harm_are_held_to_and_recorded(
+    finished: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "advice.json"
+    asked = ["recommend", str(finished), "--json", str(out), "--margin", "0.2", "--harm-cap", "0.05"]
+    assert main(asked) == 0
+    record = RecommendationRecord.read(out)
+    assert (record.margin, record.harm_cap) == (0.2, 0.05)
+    assert record.evidence is not None
+    assert {pair.margin for pair in record.evidence.pairs} == {0.2}
+    assert {each.harm_cap for each in record.recommendation.standings} == {0.05}
+    assert "5 %" in capsys.readouterr().out
+    with pytest.raises(SystemExit):
+        main([*asked[:-1], "5"])
+    assert "'5' is not a share between 0 and 1" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("profile", ["amx-server", "arm64-phone", "phone-npu"])
+def test_without_a_run_the_decision_table_says_what_to_expect_and_that_nothing_was_measured(
+    profile: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = Path(__file__).parent.parent / "docs" / "reference" / "profiles" / f"{profile}.json"
+    out = tmp_path / "expected.json"
+    assert main(["recommend", "--profile", str(file), "--priority", "speed"]) == 0
+    assert not list(tmp_path.iterdir())
+    assert main(["recommend", "--profile", str(file), "--priority", "speed", "--json", str(out)]) == 0
+    shown = capsys.readouterr().out
+    record = RecommendationRecord.read(out)
+    assert (record.evidence, record.recommendation.conclusive) == (None, False)
+    assert record.recommendation.decision is not None
+    for part in ("Unverified here", "Decision table", record.recommendation.decision.path):
+        assert part in shown
+
+
+def test_the_profile_of_this_machine_can_be_saved_and_asked_about(
+    finished: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["doctor", "--profile"]) == 0
+    profile, (one, two) = tmp_path / "here.json", (tmp_path / "1.json", tmp_path / "2.json")
+    profile.write_text(capsys.readouterr().out, encoding="utf-8")
+    assert main(["recommend", str(finished), "--json", str(one)]) == 0
+    assert main(["recommend", str(finished), "--json", str(two), "--profile", str(profile)]) == 0
+    assert one.read_text("utf-8") == two.read_text("utf-8")
 
 
 @pytest.mark.parametrize(
@@ -262,9 +352,71 @@ def test_reading_a_run_loads_no_torch(finished: Path) -> None:
     script = (
         "import sys; from agent_eval.cli import main; "
         f"main(['report', {str(finished)!r}]); main(['recommend', {str(finished)!r}]); "
+        f"main(['compare', {str(finished)!r}, '--format', 'markdown']); "
         "sys.exit('torch' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", script], capture_output=True).returncode == 0
+
+
+def test_a_report_is_printed_or_written_in_every_format(
+    finished: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert ("text", *FORMAT_NAMES) == _FORMATS
+    starts = {"text": "Run\n", "markdown": "# Report of ", "json": "{", "csv": "run,build,"}
+    for name, start in starts.items():
+        assert main(["report", str(finished), "--format", name]) == 0
+        printed = capsys.readouterr().out
+        assert printed.startswith(start)
+        out = tmp_path / f"report.{name}"
+        assert main(["report", str(finished), "--format", name, "--out", str(out)]) == 0
+        told = capsys.readouterr()
+        assert (told.out, told.err) == ("", f"written: {out}\n")
+        assert out.read_text("utf-8").startswith(start)
+    assert main(["report", str(finished), "--format", "parquet", "--out", str(tmp_path / "report.parquet")]) == 0
+    assert (tmp_path / "report.parquet").read_bytes()[:4] == b"PAR1"
+
+
+def test_a_report_that_cannot_be_written_says_what_to_do(
+    finished: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    failed(capsys, ["report", str(finished), "--format", "parquet"], "not for printing; --out is missing")
+    for name in ("text", "csv"):
+        nowhere = str(tmp_path / "nowhere" / "report")
+        failed(capsys, ["report", str(finished), "--format", name, "--out", nowhere], f"cannot write {nowhere!r}")
+
+
+def test_the_margin_of_a_report_is_the_one_asked_for(finished: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for command in ("report", "compare"):
+        assert main([command, str(finished), "--margin", "0.25", "--format", "json"]) == 0
+        assert {pair["margin"] for pair in json.loads(capsys.readouterr().out)["evidence"]["pairs"]} == {0.25}
+
+
+def test_runs_are_compared_on_the_instances_that_they_share(
+    checkpoint: Path, finished: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = tmp_path / "other"
+    assert main(run(checkpoint, other, "--builds", "bf16,oracle", "--instances", "1")) == 0
+    capsys.readouterr()
+    assert main(["compare", str(finished), str(other), "--reference", "bf16@other"]) == 0
+    shown = capsys.readouterr().out
+    for part in ("What differs between the runs", "The same build in two runs", "Against bf16@other", "w4a8", "oracle"):
+        assert part in shown
+    assert main(["compare", str(finished), str(other), "--format", "json"]) == 0
+    (same,) = json.loads(capsys.readouterr().out)["same_builds"]
+    assert (same["build"], same["reference"]) == ("bf16@other", "bf16@finished")
+    assert (same["pairs"], same["flipped"], same["otherwise"]) == (len(RunFolder.open(other).episodes()) // 2, 0, 0)
+
+
+def test_what_does_not_compare_is_refused(
+    checkpoint: Path, finished: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = tmp_path / "other"
+    assert main(run(checkpoint, other, "--builds", "bf16", "--instances", "1", "--seed", "7")) == 0
+    capsys.readouterr()
+    failed(capsys, ["compare", str(finished), str(other)], "no instance in common", repr(str(other)), "--seed")
+    failed(capsys, ["compare", str(finished), str(finished)], "named twice")
+    failed(capsys, ["compare", str(finished), "--reference", "q9"], "unknown reference 'q9'", "bf16")
+    failed(capsys, ["compare", str(tmp_path)], "no run in")
 
 
 def test_a_run_is_exported_for_inspect_and_for_ci(

@@ -24,8 +24,8 @@ SOURCES = Path(agent_eval.__file__).parent
 PAGES = sorted([ROOT / "README.md", *(ROOT / "changes").rglob("*.md"), *(ROOT / "docs").rglob("*.md"),
                 *SOURCES.rglob("*.md")])  # fmt: skip
 TEXTS = {page: page.read_text("utf-8") for page in PAGES}
-COMMANDS = ("run", "bench", "build", "report", "recommend", "explain", "sim", "doctor", "tasks", "check-suite",
-            "export", "gate", "replay", "score", "train")  # fmt: skip
+COMMANDS = ("run", "bench", "build", "report", "compare", "recommend", "explain", "sim", "doctor", "tasks",
+            "check-suite", "export", "fidelity", "gate", "html", "replay", "score", "train")  # fmt: skip
 WHERE = {page: str(page.relative_to(ROOT)) for page in PAGES}
 by_page = pytest.mark.parametrize("page", PAGES, ids=WHERE.get)
 
@@ -83,11 +83,15 @@ def test_every_target_of_make_that_a_page_names_is_in_the_makefile(page: Path) -
 
 
 def commands_in(text: str) -> list[list[str]]:
-    """Return the words after ``agent-eval`` of every command that a text shows; the first of alternatives is taken."""
+    """Return the words after ``agent-eval`` of every command that a text shows, up to where the shell takes its output.
+
+    The first of alternatives is taken.
+    """
     spans = re.findall(r"`(agent-eval [^`]+)`", text)
     lines = re.findall(r"^(?:\$ )?(?:\S+=\S+ )?(?:\.venv(?:-vllm)?/bin/)?(agent-eval [^\n`]*)$", text, re.MULTILINE)
     found = []
     for command in spans + lines:
+        command = re.split(r"\s[>|]\s", command, maxsplit=1)[0]
         words = shlex.split(command.replace("\n", " ").replace("\\|", "|"), comments=True)[1:]
         found.append([word.split("|")[0] for word in words if word not in ("…", "...")])
     return found

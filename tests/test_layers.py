@@ -33,8 +33,8 @@ CORE = {
 }
 """What each module of the core may import of this project."""
 COMPOSERS = {
-    "bench", "bench_arm", "cli", "curriculum", "demonstrations", "doctor", "drills", "gates", "lessons", "progress",
-    "running", "scoring", "training", "wiring", "__main__",
+    "bench", "bench_arm", "cli", "curriculum", "demonstrations", "doctor", "drills", "fidelity", "gates", "lessons",
+    "progress", "running", "scoring", "training", "wiring", "__main__",
 }  # fmt: skip
 """Modules that join packages; nothing else imports them."""
 DRAWING = {
@@ -43,6 +43,7 @@ DRAWING = {
     ("reports", "tables"),
     ("reports", "explained"),
     ("reports", "bench_tables"),
+    ("reports", "fidelity_tables"),
     ("reports", "doctor_tables"),
 }
 """Modules that draw what others compute."""
@@ -54,6 +55,7 @@ HEAVY: dict[str, Callable[[tuple[str, ...]], bool]] = {
     "transformers": lambda place: place[:2] == ("spark_backend", "vllm"),
     "uiautomator2": lambda place: place in {("agent", "device"), ("device_sim", "u2", "device")},
     "adbutils": lambda place: place in {("agent", "device"), ("agent", "adb"), ("device_sim", "u2", "device")},
+    "plotly": lambda place: place == ("reports", "html", "plots"),
     "rich": lambda place: place in {("cli",), ("progress",)} or place in DRAWING,
 }
 """Library to the places that may import it."""
@@ -148,7 +150,8 @@ def test_starting_loads_no_heavy_library(arguments: list[str]) -> None:
     run = subprocess.run([sys.executable, "-X", "importtime", *arguments], capture_output=True, text=True, check=True)
     loaded = {line.rpartition("|")[2].strip().split(".")[0] for line in run.stderr.splitlines() if "|" in line}
     assert "agent_eval" in loaded
-    assert loaded.isdisjoint({"torch", "vllm", "rich", "uiautomator2", "adbutils", "scipy", "numpy", "pydantic", "PIL"})
+    heavy = {"torch", "vllm", "rich", "uiautomator2", "adbutils", "scipy", "numpy", "pydantic", "PIL", "plotly"}
+    assert loaded.isdisjoint(heavy)
 
 
 def test_help_is_there_well_under_half_a_second() -> None:

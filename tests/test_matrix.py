@@ -9,7 +9,7 @@ import pytest
 from agent_eval.agent import ModelPolicy, tool_schemas
 from agent_eval.contracts import Device
 from agent_eval.episode import NO_LIMITS
-from agent_eval.matrix import ATTEMPTS, WorkUnit, draw_instances, run_matrix, work_units
+from agent_eval.matrix import ATTEMPTS, WorkUnit, draw_instances, run_matrix, until, work_units
 from agent_eval.records import EpisodeRecord
 from agent_eval.tasks import TASKS
 from agent_eval.types import Sampling
@@ -97,3 +97,38 @@ def test_a_lasting_fault_is_given_up_and_taken_up_by_the_next_command() -> None:
     again = MemorySink()
     run(again, sink.records)
     assert {record.attempt for record in again.records} == {ATTEMPTS}
+
+
+def test_a_run_ends_before_the_first_block_that_is_not_needed() -> None:
+    asked: list[int] = []
+
+    def decided(block: int) -> bool:
+        asked.append(block)
+        return block == 2
+
+    assert list(until(decided, UNITS)) == [unit for unit in UNITS if unit.block < 2]
+    assert asked == [0, 1, 2]
+
+
+def test_blocks_that_are_played_together_end_together() -> None:
+    asked: list[int] = []
+
+    def decided(block: int) -> bool:
+        asked.append(block)
+        return block > 0
+
+    assert list(until(decided, UNITS, every=3)) == [unit for unit in UNITS if unit.block < 3]
+    assert asked == [0, 3]
+
+
+def test_nothing_is_asked_of_a_block_before_the_one_before_it_was_taken() -> None:
+    asked: list[int] = []
+
+    def decided(block: int) -> bool:
+        asked.append(block)
+        return False
+
+    units = until(decided, UNITS)
+    taken = [next(units) for _ in range(len(BUILDS))]
+    assert {unit.block for unit in taken} == {0}
+    assert asked == [0]

@@ -205,7 +205,7 @@ def test_a_run_of_before_builds_had_checkpoints_of_their_own_is_still_read(tmp_p
         sink.append(record())
     for file in (run.path / "manifest.json", run.path / "episodes.jsonl"):
         old = json.loads(file.read_text("utf-8"))
-        assert old["schema_version"] == 5
+        assert old["schema_version"] == 6
         old["schema_version"] = 2
         for name in ("model_revision", "build_sources"):
             old.pop(name, None)
@@ -216,6 +216,24 @@ def test_a_run_of_before_builds_had_checkpoints_of_their_own_is_still_read(tmp_p
     assert (again.manifest.model_revision, again.manifest.build_sources) == ("", {})
     assert again.manifest.configuration.build_digests == {}
     assert len(again.episodes()) == 1
+
+
+def test_a_run_of_before_memory_was_noted_is_read(tmp_path: Path) -> None:
+    run = RunFolder.create_or_resume(tmp_path / "run", manifest())
+    with run.sink() as sink:
+        sink.append(record())
+    for file in (run.path / "manifest.json", run.path / "episodes.jsonl"):
+        old = json.loads(file.read_text("utf-8"))
+        old["schema_version"] = 5
+        for name in ("loaded_bytes", "anonymous_bytes"):
+            old.pop(name, None)
+        assert "noise_band" not in old.get("configuration", {}), "default names of folders are made of these fields"
+        assert "decided_at_margin" not in old.get("configuration", {})
+        file.write_text(json.dumps(old) + "\n", encoding="utf-8")
+    again = RunFolder.create_or_resume(run.path, manifest())
+    configuration = again.manifest.configuration
+    assert (configuration.noise_band, configuration.again, configuration.decided_at_margin) == ("", "", None)
+    assert (again.manifest.loaded_bytes, again.episodes()[0].anonymous_bytes) == ({}, None)
 
 
 def test_a_run_of_before_there_was_another_engine_is_read_as_one_of_torch(tmp_path: Path) -> None:

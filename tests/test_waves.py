@@ -14,11 +14,11 @@ from agent_eval.contracts import Decision, Instance, Policy
 from agent_eval.episode import NO_LIMITS
 from agent_eval.errors import DeviceFault
 from agent_eval.flight import Flight
-from agent_eval.matrix import ATTEMPTS, WorkUnit, draw_instances, run_matrix, work_units
+from agent_eval.matrix import ATTEMPTS, WorkUnit, draw_instances, run_matrix, until, work_units
 from agent_eval.records import EpisodeRecord
 from agent_eval.tasks import TASKS
 from agent_eval.types import ActionResult, Observation, Sampling, TokenGeneration
-from agent_eval.waves import WAVE_BLOCKS, Lanes, Watcher, run_waves, waves_of
+from agent_eval.waves import WAVE_BLOCKS, Lanes, Watcher, blocks_of, run_waves, waves_of
 from agent_eval.wiring import open_sim
 from tests.fakes import DrawingModel, FakeParallelEngine, FixedStation, MemorySink, call
 
@@ -56,7 +56,8 @@ class Run:
 
     def go(self, sink: MemorySink, recorded: Sequence[EpisodeRecord] = ()) -> MemorySink:
         watcher = Watcher(self.told.append, lambda before, now: self.differing.append((before, now)))
-        run_waves(self.units, recorded, self.lanes, sink, NO_LIMITS, watcher, self.in_flight)
+        builds = tuple(dict.fromkeys(unit.build for unit in self.units))
+        run_waves(self.units, builds, recorded, self.lanes, sink, NO_LIMITS, watcher, self.in_flight)
         return sink
 
     def lanes(self, build: str) -> Lanes:
@@ -113,7 +114,7 @@ def test_the_schedule_decides_what_is_recorded(whole: list[EpisodeRecord]) -> No
 
 def test_waves_are_consecutive_blocks_and_the_builds_take_turns() -> None:
     units = list(work_units(("a", "b", "c"), INSTANCES))
-    waves = list(waves_of(units, 1))
+    waves = list(waves_of(units, ("a", "b", "c"), 1))
     assert [wave[0].build for wave in waves] == ["a", "b", "c", "b", "c", "a", "c", "a", "b", "a", "b", "c"]
     assert [len(wave) for wave in waves] == [WAVE_BLOCKS] * 9 + [2] * 3
     assert [unit.block for unit in waves[3]] == [4, 5, 6, 7]
@@ -258,7 +259,22 @@ def test_a_build_without_a_model_is_played_one_after_another() -> None:
         return Lanes([Place(NullAgent(), *open_sim())]) if build == "null" else run.lanes(build)
 
     sink = MemorySink()
-    run_waves(units, [], lanes, sink, NO_LIMITS, Watcher(run.told.append, lambda *_: None), IN_FLIGHT)
+    run_waves(units, ("null", "bf16"), [], lanes, sink, NO_LIMITS, Watcher(run.told.append, lambda *_: None), IN_FLIGHT)
     assert Counter(record.build for record in sink.records) == {"null": len(INSTANCES), "bf16": len(INSTANCES)}
     assert [record.block for record in sink.records if record.build == "null"] == list(range(len(INSTANCES)))
     assert run.told == sink.records
+
+
+def test_a_run_that_may_end_early_asks_only_once_a_wave_is_played() -> None:
+    sink, known = MemorySink(), []
+
+    def decided(block: int) -> bool:
+        known.append((block, len(sink.records)))
+        return block > 0
+
+    run = Run()
+    watcher = Watcher(run.told.append, lambda *_: None)
+    run_waves(until(decided, UNITS, blocks_of(IN_FLIGHT)), BUILDS, [], run.lanes, sink, NO_LIMITS, watcher, IN_FLIGHT)
+    first = blocks_of(IN_FLIGHT)
+    assert known == [(0, 0), (first, first * len(BUILDS))]
+    assert {record.block for record in sink.records} == set(range(first))

@@ -12,6 +12,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
     from agent_eval.contracts import Instance, Task
     from agent_eval.records import EpisodeRecord, RunFolder
+    from agent_eval.reports.formats import Showing
     from agent_eval.reports.recommendation_record import RecommendationRecord
     from agent_eval.spark_backend.convert import ConversionReport
     from agent_eval.types import MachineProbe, Priority
@@ -32,7 +34,9 @@ if TYPE_CHECKING:
 _LANGUAGES = ("en", "de", "zh")
 _SPLITS = ("evaluation", "validation", "training")
 _EXPORTS = ("inspect", "junit")
-_PRIORITIES = ("speed", "fidelity", "agentic")
+_FORMATS = ("text", "markdown", "json", "csv", "parquet")
+_PRIORITIES: tuple[Priority, ...] = ("speed", "fidelity", "agentic")
+_MORE_UNTIL_DECIDED = 4
 _SYNTHETIC = "synth"
 _OUTLIERS = "outliers"
 
@@ -68,12 +72,13 @@ def _run(options: argparse.Namespace) -> int:
     from agent_eval.running import play_run
 
     tasks, instances = wiring.find_tasks(_names(options.tasks, "--tasks"))
-    chosen = _run_options(options, tasks, options.instances or instances)
+    most = _MORE_UNTIL_DECIDED * instances if options.until else instances
+    chosen = _run_options(options, tasks, options.instances or most)
     out = Path(options.out) if options.out else None
     run = play_run(chosen, out, tell, watch(chosen.concurrency))
     _print_report(run)
     if wiring.models_among(chosen.builds):
-        _print_recommendation(run, "agentic", _probe(None))
+        _print_recommendation(run, "agentic", _probe(None), options)
     return 0
 
 
@@ -102,22 +107,67 @@ def _bench(options: argparse.Namespace) -> int:
     return 0
 
 
+def _fidelity(options: argparse.Namespace) -> int:
+    from agent_eval.spark_backend import launcher
+
+    launcher.prepare()
+    from agent_eval.fidelity import FidelityOptions, measure_fidelity
+    from agent_eval.reports.fidelity_tables import render_fidelity
+
+    record = measure_fidelity(
+        FidelityOptions(
+            run=Path(options.run),
+            builds=_names(options.builds, "--builds") if options.builds is not None else (),
+            model=options.model,
+            text=Path(options.text) if options.text else None,
+            prompts=Path(options.prompts) if options.prompts else None,
+            episodes=options.episodes,
+            tokens=options.tokens,
+            act=options.act,
+        ),
+        tell,
+    )
+    _print(render_fidelity(record))  # first: it is there even where the file cannot be written
+    if options.json:
+        record.write(Path(options.json))
+    return 0
+
+
 def _report(options: argparse.Namespace) -> int:
-    _print_report(_open_run(options.run))
+    from agent_eval.reports.shown import showing_of_run
+
+    run = _open_run(options.run)
+    _show(showing_of_run(run.manifest, run.episodes(), margin=options.margin, run=str(run.path)), options)
+    return 0
+
+
+def _compare(options: argparse.Namespace) -> int:
+    from agent_eval.reports.compare import comparison_of
+    from agent_eval.reports.shown import showing_of_comparison
+
+    runs = [_open_run(path) for path in options.runs]
+    compared = [(run.path, run.manifest, run.episodes()) for run in runs]
+    comparison = comparison_of(compared, reference=options.reference, margin=options.margin)
+    _show(showing_of_comparison(comparison), options)
     return 0
 
 
 def _recommend(options: argparse.Namespace) -> int:
+    from agent_eval.reports.recommendation_record import RECOMMENDATION_NAME
+
+    if options.run is None:
+        expected = _print_recommendation(None, options.priority, _probe(options.profile), options)
+        if options.json:
+            expected.write(Path(options.json))
+            tell(f"written: {options.json}")
+        return 0
     run = _open_run(options.run)
     if set(run.manifest.configuration.builds) <= set(run.manifest.agents):
         raise OperatorError(
             f"the run {options.run!r} has no build of a model; it has {', '.join(run.manifest.agents)}",
             hint="recommend from a run such as `agent-eval run --builds bf16,w4a16,w4a8`",
         )
-    probe = _probe(options.profile)
-    record = _print_recommendation(run, options.priority, probe)
-    from agent_eval.reports.recommendation_record import RECOMMENDATION_NAME
-
+    record = _print_recommendation(run, options.priority, _probe(options.profile), options)
     file = Path(options.json) if options.json else run.path / RECOMMENDATION_NAME
     record.write(file)
     tell(f"written: {file}")
@@ -172,6 +222,9 @@ def _list_conditions() -> None:
 
 
 def _doctor(options: argparse.Namespace) -> int:
+    if options.profile:
+        print(json.dumps(asdict(_probe(None)), indent=2))
+        return 0
     from agent_eval.doctor import diagnose
 
     found = diagnose(tell)
@@ -293,10 +346,35 @@ def _gate(options: argparse.Namespace) -> int:
     run = _open_run(options.run)
     report = report_of(run.manifest, run.episodes(), margin=options.margin, run=str(run.path))
     findings = [check(report, requirement) for requirement in requirements]
-    if any(build.recorded < report.summary.planned for build in report.summary.builds):
+    if not report.decided and any(build.recorded < report.summary.planned for build in report.summary.builds):
         tell("warning: the run is not complete; what it shows is of the episodes so far")
     _print(render_findings(findings))
     return int(any(finding.standing != "met" for finding in findings))
+
+
+def _html(options: argparse.Namespace) -> int:
+    from agent_eval.records import write_atomically
+    from agent_eval.reports import evidence_of
+    from agent_eval.reports.html import PAGE_NAME, Advice, html_page
+    from agent_eval.spark_backend.weight_path import select
+
+    run = _open_run(options.run)
+    records, name = run.episodes(), run.path.resolve().name
+    evidence = evidence_of(run.manifest, records, margin=options.margin, run=name)
+    # on the machine of the run, not on this one: so the page is the same wherever it is made
+    advice = [Advice(each, select(run.manifest.machine, each, evidence)) for each in _PRIORITIES if evidence.builds]
+    page = html_page(run.manifest, records, run=name, margin=options.margin, advice=advice)
+    file = Path(options.out) if options.out else run.path / PAGE_NAME
+    try:
+        write_atomically(file, page)
+    except OSError as error:
+        raise OperatorError(
+            f"cannot write {str(file)!r}: {error.strerror or error}",
+            hint="name a file in a folder that is there with --out",
+        ) from error
+    tell(f"{file.stat().st_size / 1e6:.1f} MB; open it in any browser, it needs nothing else")
+    print(file)
+    return 0
 
 
 def _export(options: argparse.Namespace) -> int:
@@ -477,7 +555,14 @@ def command_line() -> argparse.ArgumentParser:
     )
     run.add_argument("--builds", default="bf16,w4a16,w4a8", help=builds)
     run.add_argument("--tasks", default="default", help="comma-separated tasks, or a suite (default: %(default)s)")
-    run.add_argument("--instances", type=_positive, help="instances per task (default: the suite's, otherwise 2)")
+    instances = "instances per task (default: the suite's, otherwise 2; with --until decided four times that, at most)"
+    run.add_argument("--instances", type=_positive, help=instances)
+    ends = "end as soon as every build is shown to be worse than the reference, or no worse (default: play all)"
+    run.add_argument("--until", choices=("decided",), help=ends)
+    margin = "of non-inferiority, a share, for --until decided (default: %(default)s)"
+    run.add_argument("--margin", type=_margin, default=0.1, help=margin)
+    twice = "play the reference twice in every block, to measure what differs by chance"
+    run.add_argument("--noise-band", action="store_true", help=twice)
     languages = "language of the goals: en, or de or zh where a task is worded in it (default: %(default)s)"
     run.add_argument("--language", choices=_LANGUAGES, default="en", help=languages)
     split = (
@@ -542,15 +627,42 @@ def command_line() -> argparse.ArgumentParser:
     seed = f"for {_SYNTHETIC}: draws the weights; for {_OUTLIERS}: the powers of two (default: 0)"
     build.add_argument("--seed", type=_natural, default=0, help=seed)
 
+    fidelity = _command(commands, "fidelity", _fidelity, "measure how far builds are from their reference, by token")
+    fidelity.add_argument("run", metavar="RUN", help="run folder, whose reference is followed")
+    beside = "comma-separated builds, as for run (default: all models of RUN but the reference)"
+    fidelity.add_argument("--builds", help=beside)
+    fidelity.add_argument("--model", help="as for run (default: the one that RUN was played with)")
+    read = "UTF-8 text whose perplexity is measured (default: the goals of the tasks)"
+    fidelity.add_argument("--text", metavar="FILE", help=read)
+    continued = "prompts to continue greedily, one a line or a JSON list (default: twelve that come with the program)"
+    fidelity.add_argument("--prompts", metavar="FILE", help=continued)
+    few = "most episodes to follow, spread over RUN; 0: none (default: all)"
+    fidelity.add_argument("--episodes", type=_natural, metavar="N", help=few)
+    fidelity.add_argument("--tokens", type=_positive, default=64, help="of a continuation (default: %(default)s)")
+    itself = "let each build reply for itself at every step too"
+    fidelity.add_argument("--act", action="store_true", help=itself)
+    fidelity.add_argument("--json", metavar="FILE", help="write every number to a file")
+
     report = _command(commands, "report", _report, "print what a run shows")
     report.add_argument("run", metavar="RUN", help="run folder")
+    _add_showing(report)
+
+    compared = _command(commands, "compare", _compare, "compare builds with each other, of one run or of several")
+    compared.add_argument("runs", metavar="RUN", nargs="+", help="run folder")
+    against = "build that the others are compared with (default: bf16 of the first RUN, or its first build)"
+    compared.add_argument("--reference", metavar="BUILD[@RUN]", default="", help=against)
+    _add_showing(compared)
 
     recommend = _command(commands, "recommend", _recommend, "advise a build for this machine, or say what is missing")
-    recommend.add_argument("run", metavar="RUN", help="run folder")
+    what = "run folder; without one, what the decision table leads one to expect, unverified"
+    recommend.add_argument("run", metavar="RUN", nargs="?", help=what)
     priority = "what matters most (default: %(default)s)"
     recommend.add_argument("--priority", choices=_PRIORITIES, default="agentic", help=priority)
     profile = "JSON file that describes the machine that the build is for; this machine if not given"
     recommend.add_argument("--profile", metavar="FILE", help=profile)
+    _take_margin(recommend)
+    cap = "most harm that a build may do, a share of episodes (default: the reference's upper bound plus the margin)"
+    recommend.add_argument("--harm-cap", type=_margin, metavar="SHARE", help=cap)
     recommend.add_argument("--json", metavar="FILE", help="file to write (default: recommendation.json in RUN)")
 
     sim = _command(commands, "sim", _sim, "start simulated phones that adb, adbutils and uiautomator2 drive")
@@ -569,6 +681,8 @@ def command_line() -> argparse.ArgumentParser:
 
     doctor = _command(commands, "doctor", _doctor, "say what this machine can run, and why not what it cannot")
     doctor.add_argument("--json", action="store_true", help="print everything as JSON")
+    saved = "print only what this machine is, as JSON to save for `recommend --profile`"
+    doctor.add_argument("--profile", action="store_true", help=saved)
 
     _command(commands, "tasks", _tasks, "list the tasks and suites")
 
@@ -589,9 +703,12 @@ def command_line() -> argparse.ArgumentParser:
     gate.add_argument("run", metavar="RUN", help="run folder")
     required = "such as 'non_inferior(w4a16)' or 'success(w4a8) >= 0.6'; may be given several times"
     gate.add_argument("--require", metavar="WHAT", action="append", required=True, help=required)
-    gate.add_argument(
-        "--margin", type=_margin, default=0.1, help="of non-inferiority, as a share (default: %(default)s)"
-    )
+    _take_margin(gate)
+
+    page = _command(commands, "html", _html, "write a run as one HTML file to look at, offline")
+    page.add_argument("run", metavar="RUN", help="run folder")
+    page.add_argument("--out", metavar="FILE", help="file to write (default: report.html in RUN)")
+    _take_margin(page)
 
     exported = _command(commands, "export", _export, "write a run in the format of another program")
     exported.add_argument("run", metavar="RUN", help="run folder")
@@ -611,6 +728,13 @@ def command_line() -> argparse.ArgumentParser:
     return parser
 
 
+def _add_showing(command: argparse.ArgumentParser) -> None:
+    form = "text for a terminal, or a format that other programs read (default: %(default)s)"
+    command.add_argument("--format", choices=_FORMATS, default="text", help=form)
+    command.add_argument("--out", metavar="FILE", help="file to write, instead of printing; parquet needs it")
+    _take_margin(command)
+
+
 def _command(
     commands: argparse._SubParsersAction[argparse.ArgumentParser],
     name: str,
@@ -620,6 +744,11 @@ def _command(
     command = commands.add_parser(name, help=summary, description=summary[0].upper() + summary[1:] + ".")
     command.set_defaults(command=function)
     return command
+
+
+def _take_margin(command: argparse.ArgumentParser) -> None:
+    margin = "of non-inferiority, as a share (default: the one that the run was to end by, otherwise 0.1)"
+    command.add_argument("--margin", type=_margin, help=margin)
 
 
 def _run_options(options: argparse.Namespace, tasks: Sequence[Task], instances: int) -> RunOptions:
@@ -647,6 +776,8 @@ def _run_options(options: argparse.Namespace, tasks: Sequence[Task], instances: 
         engine=options.engine,
         concurrency=options.concurrency,
         constrained=options.constrain,
+        decided_at_margin=options.margin if options.until else None,
+        noise_band=options.noise_band,
     )
 
 
@@ -751,23 +882,69 @@ def _probe(profile: str | None) -> MachineProbe:
     return read_profile(Path(profile)) if profile else probe_machine()
 
 
-def _print_recommendation(run: RunFolder, priority: Priority, probe: MachineProbe) -> RecommendationRecord:
+def _print_recommendation(
+    run: RunFolder | None, priority: Priority, probe: MachineProbe, options: argparse.Namespace
+) -> RecommendationRecord:
+    """Print what is advised from a run, or what is expected without one.
+
+    Args:
+        run: None for no evidence.
+        priority: What matters most.
+        probe: The machine that it is for.
+        options: ``margin``, and perhaps ``harm_cap``.
+    """
     from agent_eval.reports import evidence_of
     from agent_eval.reports.advice_tables import render_recommendation
     from agent_eval.reports.recommendation_record import RecommendationRecord
     from agent_eval.spark_backend.weight_path import select
 
-    evidence = evidence_of(run.manifest, run.episodes(), run=str(run.path))
-    recommendation = select(probe, priority, evidence)
+    evidence = None
+    if run is not None:
+        evidence = evidence_of(run.manifest, run.episodes(), margin=options.margin, run=str(run.path))
+    harm_cap = getattr(options, "harm_cap", None)
+    recommendation = select(probe, priority, evidence, harm_cap=harm_cap)
     _print(render_recommendation(probe, priority, recommendation, evidence))
     return RecommendationRecord(
         agent_eval=__version__,
         machine=probe,
         device_class=probe.device_class,
         priority=priority,
+        margin=evidence.pairs[0].margin if evidence and evidence.pairs else None,
+        harm_cap=harm_cap,
         recommendation=recommendation,
         evidence=evidence,
     )
+
+
+def _show(showing: Showing, options: argparse.Namespace) -> None:
+    """Print a report in the format that was asked for, or write it to a file."""
+    from agent_eval.reports.formats import FORMATS
+
+    if options.format == "parquet" and not options.out:
+        raise OperatorError(
+            "the format parquet is not for printing; --out is missing",
+            hint="name a file with --out, such as `--out report.parquet`",
+        )
+    if options.format != "text":
+        content = FORMATS[options.format](showing)
+        if not options.out:
+            print(content.decode(), end="")
+            return
+    else:
+        from agent_eval.reports.tables import render_sections, text_of
+
+        if not options.out:
+            _print(render_sections(showing.sections))
+            return
+        content = text_of(showing.sections).encode()
+    try:
+        Path(options.out).write_bytes(content)
+    except OSError as error:
+        raise OperatorError(
+            f"cannot write {options.out!r}: {error.strerror or error}",
+            hint="name a file in a folder that is there with --out",
+        ) from None
+    tell(f"written: {options.out}")
 
 
 def _print(renderable: RenderableType) -> None:

@@ -7,7 +7,7 @@ pairs share everything and speed is measured interleaved.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -64,8 +64,25 @@ def work_units(builds: Sequence[str], instances: Sequence[Instance]) -> Iterator
             yield WorkUnit(block, build, instance)
 
 
+def until(decided: Callable[[int], bool], units: Iterable[WorkUnit], every: int = 1) -> Iterator[WorkUnit]:
+    """Yield units until all that a run is for is decided.
+
+    Args:
+        decided: Given a block, tells whether the blocks before it decide; asked before the block is played.
+        units: The whole run, in order.
+        every: Ask before every so many blocks, where that many are played together.
+    """
+    block = -1
+    for unit in units:
+        if unit.block != block:
+            block = unit.block
+            if block % every == 0 and decided(block):
+                return
+        yield unit
+
+
 def run_matrix(
-    units: Sequence[WorkUnit],
+    units: Iterable[WorkUnit],
     recorded: Sequence[EpisodeRecord],
     station: Callable[[str], Station],
     sink: Sink,

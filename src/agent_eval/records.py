@@ -18,14 +18,15 @@ from agent_eval.errors import RunFolderError
 from agent_eval.outcome import Outcome
 from agent_eval.types import Change, FiredFault, MachineProbe, Timing
 
-SCHEMA_VERSION = 5
+SCHEMA_VERSION = 6
 """Of what is written.
 
 2 added to 1: task versions, what each step changed, sub-goals, reference agents, scripts. 3 added to 2: builds that are
 taken from checkpoints of their own, and the commits of those from a hub. 4 added to 3: the engine and how it is used,
-how many episodes are in flight, constrained replies. 5 added to 4: the split that instances come from.
+how many episodes are in flight, constrained replies. 5 added to 4: the split that instances come from. 6 added to 5: a
+reference that runs twice, runs that end when their comparisons are decided, and memory.
 """
-READABLE_VERSIONS = (1, 2, 3, 4, 5)
+READABLE_VERSIONS = (1, 2, 3, 4, 5, 6)
 MANIFEST_NAME = "manifest.json"
 EPISODES_NAME = "episodes.jsonl"
 
@@ -70,7 +71,7 @@ class StepRecord(_Record):
 class EpisodeRecord(_Record):
     """One build's attempt at one instance."""
 
-    schema_version: Literal[1, 2, 3, 4, 5] = 5
+    schema_version: Literal[1, 2, 3, 4, 5, 6] = 6
     episode: str
     """``build/task/seed``: unique in a run."""
     block: int
@@ -93,11 +94,14 @@ class EpisodeRecord(_Record):
     """Faults of the phone that showed, in order."""
     wall_s: float
     """Wall-clock seconds of the whole episode."""
+    anonymous_bytes: int | None = None
+    """Anonymous memory (RssAnon) of the process when the episode ended, with every build that the run holds; None where
+    the system does not tell, and in records of before this was noted."""
 
     def untimed(self) -> dict[str, Any]:
-        """Return the record without its wall-clock fields: equal for equal runs."""
+        """Return the record without what was measured of time and memory: equal for equal runs."""
         data = self.model_dump(mode="json")
-        del data["wall_s"]
+        del data["wall_s"], data["anonymous_bytes"]
         for step in data["steps"]:
             del step["timing"]
         return data
@@ -115,7 +119,13 @@ class RunConfiguration(_Record):
     split: str = "evaluation"
     """Where sentences and parameters come from; ``evaluation`` in runs of before there was a choice."""
     instances: int
-    """Instances per task."""
+    """Instances per task; in a run that ends when its comparisons are decided, the most that it may play."""
+    decided_at_margin: float | None = None
+    """The run ends as soon as every comparison with the reference is decided at this non-inferiority margin, a positive
+    share settled before the first episode; None for a run that plays all its instances."""
+    noise_band: str = ""
+    """Build that plays each instance twice, to measure how far a build differs from itself; empty for none. Its second
+    episodes are recorded under the name ``again``."""
     seed: int
     model: str
     """Name or path as given."""
@@ -152,19 +162,28 @@ class RunConfiguration(_Record):
     prompt_digest: str
     """Digest over the prompt rendering and the phone's screens."""
 
+    @property
+    def again(self) -> str:
+        """Name under which the build of the noise band is recorded the second time; empty for none."""
+        return f"{self.noise_band}-again" if self.noise_band else ""
+
     @model_serializer(mode="wrap")
-    def _without_the_usual_split(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+    def _without_what_is_usual(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
         # a run folder is named after what is written here: runs of before there were others keep their names
         data: dict[str, Any] = write(self)
-        if self.split == RunConfiguration.model_fields["split"].default:
-            del data["split"]
+        for name in _WRITTEN_WHERE_CHOSEN:
+            if getattr(self, name) == RunConfiguration.model_fields[name].default:
+                del data[name]
         return data
+
+
+_WRITTEN_WHERE_CHOSEN = ("split", "decided_at_margin", "noise_band")
 
 
 class RunManifest(_Record):
     """Where a run's records come from."""
 
-    schema_version: Literal[1, 2, 3, 4, 5] = 5
+    schema_version: Literal[1, 2, 3, 4, 5, 6] = 6
     configuration: RunConfiguration
     model_kind: str
     """``embedded``, ``published``, ``synthetic`` or ``constructed``; one of the last two as soon as one build is."""
@@ -177,6 +196,8 @@ class RunManifest(_Record):
     head_traps: dict[str, float] = {}
     """Per build that left its head as it is beside quantised projections: seconds of the head's product for one token,
     measured when the build was loaded."""
+    loaded_bytes: dict[str, int] = {}
+    """Per build of a model: anonymous memory that its loading added to the process, where the system tells."""
     agents: tuple[str, ...] = ()
     """Builds that are reference agents: no model, and nothing that could be shipped."""
     versions: dict[str, str]

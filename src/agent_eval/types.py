@@ -339,6 +339,19 @@ class Generation:
 
 
 @dataclass(frozen=True)
+class Sighting:
+    """A file that tells of an accelerator, and what it says."""
+
+    kind: Literal["gpu", "npu"]
+    vendor: str
+    """In lower case, such as ``nvidia`` or ``qualcomm``."""
+    name: str
+    """As the file has it; empty where it gives none."""
+    source: str
+    """The file, from the root of the machine."""
+
+
+@dataclass(frozen=True)
 class MachineProbe:
     """What this machine is, as far as the choice of a build needs it."""
 
@@ -350,10 +363,29 @@ class MachineProbe:
     memory_bytes: int
     os: str
     accelerator: str = "none"
+    """``none``, ``cuda_discrete``, ``cuda_unified``, ``gpu:VENDOR`` or ``npu:VENDOR``; records of before have ``cuda``
+    for either of the first two."""
+    computes_on: Literal["cpu", "accelerator"] = "cpu"
+    """What the model computes on. This program computes on the processor whatever else there is, so a probe always says
+    ``cpu``; a profile of a device that is shipped to may say otherwise."""
+    gpu_name: str = ""
+    gpu_memory_bytes: int = 0
+    """Of the GPU itself; 0 where no file tells, and for one that shares the machine's memory."""
+    gpu_capability: str = ""
+    """CUDA compute capability such as ``8.7``; empty where it is not known."""
+    supports_bf16: bool | None = None
+    """Whether the accelerator computes in bfloat16; None where nothing tells."""
+    sightings: tuple[Sighting, ...] = ()
+    """Every accelerator that a file told of, the one in ``accelerator`` included."""
 
     @property
     def device_class(self) -> str:
-        """The class that recommendations are keyed by: x86-amx, x86-avx512, x86-avx2, x86-other, arm64, other."""
+        """The class that recommendations and evidence are keyed by: of what computes, not of what else is there."""
+        return self.cpu_class if self.computes_on == "cpu" else self.accelerator_class or "other"
+
+    @property
+    def cpu_class(self) -> str:
+        """The class of the processor: x86-amx, x86-avx512, x86-avx2, x86-other, arm64, other."""
         flags = set(self.cpu_flags)
         if self.arch in ("x86_64", "AMD64"):
             if "amx_tile" in flags:
@@ -362,6 +394,27 @@ class MachineProbe:
                 return "x86-avx512"
             return "x86-avx2" if "avx2" in flags else "x86-other"
         return "arm64" if self.arch in ("aarch64", "arm64") else "other"
+
+    @property
+    def accelerator_class(self) -> str:
+        """The class of the accelerator: cuda-discrete, jetson, phone-npu, accelerator-other; empty without one.
+
+        ``phone-npu`` is Qualcomm's, in an arm64 machine: the only one that a way to export the model is known for.
+        """
+        if self.accelerator == "npu:qualcomm" and self.arch in ("aarch64", "arm64"):
+            return "phone-npu"
+        known = {"none": "", "cuda_discrete": "cuda-discrete", "cuda_unified": "jetson"}
+        return known.get(self.accelerator, "accelerator-other")
+
+    @property
+    def bf16(self) -> bool | None:
+        """Whether the accelerator computes in bfloat16: as told, else by its capability; None where neither tells.
+
+        GPUs have bfloat16 arithmetic from compute capability 8.0 on (CUDA C++ Programming Guide, "Compute
+        Capabilities").
+        """
+        major = self.gpu_capability.partition(".")[0]
+        return self.supports_bf16 if self.supports_bf16 is not None or not major.isdigit() else int(major) >= 8
 
 
 @dataclass(frozen=True)
@@ -395,6 +448,27 @@ class BuildEvidence:
 
 
 @dataclass(frozen=True)
+class SequentialVerdict:
+    """Where a test stands that looks at each pair as it comes, and may stop."""
+
+    verdict: Verdict
+    """``no worse``: the build is not worse by as much as the test looks for."""
+    pairs: int
+    """Pairs up to the one that decided; all of them where none did."""
+    lost: int
+    gained: int
+    """Discordant pairs among those."""
+    log_ratio: float
+    """Log of the likelihood ratio, worse against level; it decides at plus and minus ``bound``, and stays there."""
+    bound: float
+
+    @property
+    def decided(self) -> bool:
+        """Whether no further pair is needed."""
+        return self.verdict != "insufficient evidence"
+
+
+@dataclass(frozen=True)
 class PairedEvidence:
     """What a run shows about one build against the reference."""
 
@@ -406,9 +480,9 @@ class PairedEvidence:
     gained: int
     """Pairs that the build passed and the reference did not."""
     difference: Interval
-    """Success of the build minus success of the reference; Bonett-Price 95 %."""
+    """Success of the build minus success of the reference; Bonett-Price 95 % of as many pairs as ``worth``."""
     lower_bound: float
-    """One-sided 95 % lower bound of the difference: what the margin is compared with."""
+    """One-sided 95 % lower bound of the difference, likewise: what the margin is compared with."""
     p_value: float
     """Exact McNemar, two-sided, not adjusted."""
     p_adjusted: float
@@ -421,6 +495,11 @@ class PairedEvidence:
     speed_ratio: Interval | None = None
     """Decode tokens/s over the reference's, median over interleaved blocks, 95 % bootstrap."""
     speed_verdict: SpeedVerdict = "not measured"
+    worth: float | None = None
+    """Independent pairs that tell as much about the difference as the pairs do, of which several may be of one task;
+    None in evidence of before this was counted."""
+    sequential: SequentialVerdict | None = None
+    """Where the pairs decided in their order, in a run that ends when they do; None for other runs."""
 
 
 @dataclass(frozen=True)
@@ -446,6 +525,100 @@ Priority = Literal["speed", "fidelity", "agentic"]
 
 
 @dataclass(frozen=True)
+class Source:
+    """What a sentence rests on."""
+
+    kind: Literal["run", "machine", "question", "table", "document"]
+    """The evidence of a run; the machine that was asked for; what was asked; the decision table; a page of this
+    project."""
+    where: str
+    """The run, the class of the machine, the priority, the row of the table (``x86-amx/speed/w4a8-amx``), or the page
+    with its section."""
+    fields: tuple[str, ...] = ()
+    """Places in ``recommendation.json`` that hold what the sentence says, such as ``evidence.pairs[0].difference``; of
+    a row of the table, its own fields, such as ``why``."""
+    count: str = ""
+    """How much it rests on, such as ``120 pairs bf16/w4a8``."""
+
+
+@dataclass(frozen=True)
+class Reason:
+    """One sentence, with what it rests on."""
+
+    text: str
+    sources: tuple[Source, ...]
+    about: str = ""
+    """The build that it is of; empty for the advice and for the run as a whole."""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One sentence of the decision table, with who says so."""
+
+    text: str
+    source: str
+    """A page of this project with its section, or another publication by name."""
+
+
+@dataclass(frozen=True)
+class Decision:
+    """A row of the decision table: what to expect of a class of devices before anything is measured on it."""
+
+    device_class: str
+    priority: Priority
+    path: str
+    """Name of the way to run the model, such as ``w4a8-amx``."""
+    build: str | None
+    """The build of this program that goes this way; None where it has none."""
+    quantization: str | None
+    """Name of the method in vLLM."""
+    group: int | None
+    """Weights to a scale."""
+    bits_per_weight: float
+    """As stored, with scales and zeros."""
+    arithmetic: str
+    """How these bits come about, such as ``4 + 16/128 + 4/128``."""
+    runs_in_vllm: bool
+    vllm_kwargs: Mapping[str, str]
+    """What ``vllm.LLM`` is given besides the folder; empty where vLLM does not run it."""
+    fused_cpu_norms: bool
+    """Whether vLLM's own norm kernels are ranked first."""
+    verified: bool
+    """The reference study has run it on such a device. This is no measurement of this program."""
+    why: Claim
+    build_with: str
+    """The command, or the tool, that makes the folder."""
+    notes: tuple[Claim, ...] = ()
+    measured: tuple[Claim, ...] = ()
+    """What this project measured of the same; where it disagrees with the study, both stand here."""
+
+    @property
+    def name(self) -> str:
+        """Name of the row."""
+        return f"{self.device_class}/{self.priority}/{self.path}"
+
+
+Basis = Literal["measured here", "verified by the reference study", "unverified"]
+"""What is known of a build on a class of devices: evidence of that class; a row that the study has run; neither."""
+
+StandingName = Literal["reference", "worse", "harmful", "undecided", "eligible"]
+
+
+@dataclass(frozen=True)
+class BuildStanding:
+    """What the evidence makes of one build."""
+
+    build: str
+    standing: StandingName
+    basis: Basis
+    harm_cap: float
+    """Share of episodes that its harm must be known to stay under."""
+    pairs_needed: int
+    """Further pairs until outcome and harm are both decided, at the rates seen; 0 when they are, or when more pairs are
+    not what is lacking."""
+
+
+@dataclass(frozen=True)
 class Recommendation:
     """The build that the selector advises, and why."""
 
@@ -455,6 +628,10 @@ class Recommendation:
     """False: the evidence is not enough, and ``build`` is only the safer choice until it is."""
     rule: str
     """Name of the rule that fired."""
-    reasons: tuple[str, ...]
-    """Sentences that cite the evidence."""
+    reasons: tuple[Reason, ...]
+    """Sentences, each with what it rests on."""
     pairs_needed: int = 0
+    decision: Decision | None = None
+    """The row of the decision table for this device and priority."""
+    standings: tuple[BuildStanding, ...] = ()
+    """Of every build in the evidence, the reference first."""

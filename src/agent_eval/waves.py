@@ -9,7 +9,7 @@ one is recorded only at the last try, when the fault is taken to belong to the w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
@@ -47,7 +47,8 @@ class Watcher:
 
 
 def run_waves(
-    units: Sequence[WorkUnit],
+    units: Iterable[WorkUnit],
+    builds: Sequence[str],
     recorded: Sequence[EpisodeRecord],
     lanes: Callable[[str], Lanes],
     sink: Sink,
@@ -60,7 +61,8 @@ def run_waves(
     A fault is tried again as in ``run_matrix``, with its wave. Records of before stand, whatever comes out now.
 
     Args:
-        units: The whole run, in order.
+        units: The whole run, in order; a wave is taken when the one before has been played.
+        builds: The builds of every block.
         recorded: What earlier commands recorded.
         lanes: Opens what a build needs; called once per build, when its first wave comes.
         sink: Where records go, each when its episode ends.
@@ -70,7 +72,7 @@ def run_waves(
     """
     last = {record.episode: record for record in recorded}
     opened: dict[str, Lanes] = {}
-    for wave in waves_of(units, in_flight):
+    for wave in waves_of(units, builds, in_flight):
         build = wave[0].build
         if all(_judged(last.get(unit.episode)) for unit in wave):
             continue
@@ -83,17 +85,18 @@ def run_waves(
             _Wave(wave, last, place.stations, place.flight, sink, limits, watcher).run()
 
 
-def waves_of(units: Sequence[WorkUnit], in_flight: int) -> Iterator[tuple[WorkUnit, ...]]:
-    """Yield the units of each wave and build in the order in which they are played."""
-    blocks: dict[int, list[WorkUnit]] = {}
-    for unit in units:
-        blocks.setdefault(unit.block, []).append(unit)
-    builds = list(dict.fromkeys(unit.build for unit in units))
-    left = iter(blocks.values())
+def blocks_of(in_flight: int) -> int:
+    """Return how many blocks a wave has."""
+    return WAVE_BLOCKS * in_flight
+
+
+def waves_of(units: Iterable[WorkUnit], builds: Sequence[str], in_flight: int) -> Iterator[tuple[WorkUnit, ...]]:
+    """Yield the units of each wave and build in the order in which they are played; takes one wave at a time."""
+    left = iter(units)
     turn = 0
-    while wave := list(islice(left, WAVE_BLOCKS * in_flight)):
+    while wave := list(islice(left, blocks_of(in_flight) * len(builds))):
         for build in (*builds[turn:], *builds[:turn]):
-            of_build = tuple(unit for block in wave for unit in block if unit.build == build)
+            of_build = tuple(unit for unit in wave if unit.build == build)
             if of_build:
                 yield of_build
         turn = (turn + 1) % len(builds)

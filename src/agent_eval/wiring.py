@@ -77,6 +77,10 @@ class RunOptions:
     """Episodes of a build that are in flight together."""
     constrained: bool = False
     """Whether replies can only be calls of the tools that there are."""
+    decided_at_margin: float | None = None
+    """End as soon as every comparison is decided at this margin; None: play all instances."""
+    noise_band: bool = False
+    """Play the reference twice on each instance."""
 
 
 @dataclass(frozen=True)
@@ -189,6 +193,32 @@ def is_agent(build: str) -> bool:
 def models_among(builds: Sequence[str]) -> tuple[str, ...]:
     """Return the builds that are a model's."""
     return tuple(build for build in builds if not is_agent(build))
+
+
+def reference_among(builds: Sequence[str]) -> str:
+    """Return the build of a model that the others are compared with; empty where there is none."""
+    from agent_eval.reports.selection import reference_of
+
+    return reference_of(models_among(builds))
+
+
+def check_comparison(options: RunOptions) -> None:
+    """Refuse options that need builds to compare where there are none.
+
+    Raises:
+        OperatorError: names the option and the builds.
+    """
+    models, named = models_among(options.builds), ",".join(options.builds)
+    if options.decided_at_margin is not None and len(models) < 2:
+        raise OperatorError(
+            f"--until decided needs two builds of a model to decide between; received {named}",
+            hint="add one, such as --builds bf16,w4a8",
+        )
+    if options.noise_band and not models:
+        raise OperatorError(
+            f"--noise-band runs a build of a model twice; received {named}",
+            hint="add one, such as --builds bf16,oracle",
+        )
 
 
 def _script_of(build: str) -> Path:
@@ -652,6 +682,8 @@ def configuration_of(
         language=options.language,
         split=options.split,
         instances=options.instances,
+        decided_at_margin=options.decided_at_margin,
+        noise_band=reference_among(options.builds) if options.noise_band else "",
         seed=options.seed,
         model=NO_MODEL if checkpoints is None else options.model,
         model_digest="" if checkpoints is None else _checkpoint_digest(checkpoints.model.folder),
@@ -720,7 +752,10 @@ def with_loaded(
         return manifest
     notes = {build: _with_source(model.notes, checkpoints, build) for build, model in loaded.items()}
     traps = {build: model.trap_s for build, model in loaded.items() if model.trap_s is not None}
-    return manifest.model_copy(update={"build_notes": {**manifest.build_notes, **notes}, "head_traps": traps})
+    memory = {build: model.loaded_bytes for build, model in loaded.items() if model.loaded_bytes is not None}
+    return manifest.model_copy(
+        update={"build_notes": {**manifest.build_notes, **notes}, "head_traps": traps, "loaded_bytes": memory}
+    )
 
 
 def _model_note(checkpoints: Checkpoints, build: str, choice: EngineChoice) -> str:

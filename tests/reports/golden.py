@@ -8,11 +8,23 @@ from rich.console import Console, RenderableType
 
 from agent_eval.reports.advice_tables import render_recommendation
 from agent_eval.reports.bench_tables import render_bench
+from agent_eval.reports.compare import comparison_of
 from agent_eval.reports.doctor_tables import render_diagnosis
 from agent_eval.reports.explain import explain
 from agent_eval.reports.explained import render_explanation
-from agent_eval.reports.tables import render_report
-from agent_eval.types import BuildEvidence, Evidence, Interval, PairedEvidence, Recommendation
+from agent_eval.reports.shown import showing_of_comparison
+from agent_eval.reports.tables import render_report, render_sections
+from agent_eval.spark_backend.weight_path import decide, select
+from agent_eval.types import (
+    BuildEvidence,
+    BuildStanding,
+    Evidence,
+    Interval,
+    PairedEvidence,
+    Reason,
+    Recommendation,
+    Source,
+)
 from tests.reports import bench_builders, doctor_builders
 from tests.reports.builders import LETTERS, MACHINE, episode, manifest, run
 from tests.tasks.judged import AIRPLANE, ANSWER, RADIOS, WIFI, WIFI_ON, at_the_switch, both_radios, flipping
@@ -80,6 +92,48 @@ def _empty() -> RenderableType:
     return render_report(manifest(), [])
 
 
+def _adaptive() -> RenderableType:
+    """A run that ended when it was decided, of which everything that must hold was checked and one thing does not."""
+    letters = {
+        "bf16": "SSSSSSSSNSSSSSSSSSSS",
+        "w4a16": "SSSSSSSSSSSSSSNSSSSS",
+        "w4a8": "NNNSNNNNNPNNNNNNNNNN",
+        "bf16-again": "SSSSSSSSNSSSSSLSSSSS",
+        "null": "P" * 20,
+        "random": "NLNWNNPNNNLNNNPNNNNN",
+        "oracle": "S" * 20,
+    }
+    speeds = {
+        "bf16": [40.0 + 3 * (block % 4) for block in range(20)],
+        "w4a16": [60.0 + block % 3 for block in range(20)],
+        "w4a8": [45.0 + block % 5 for block in range(20)],
+        "bf16-again": [52.0 - 4 * (block % 3) for block in range(20)],
+    }
+    builds = ("bf16", "w4a16", "w4a8", "null", "random", "oracle")
+    made = manifest(builds, tasks=12, instances=8, decided_at_margin=0.15, noise_band="bf16").model_copy(
+        update={"agents": builds[3:], "loaded_bytes": {"bf16": 3 * 2**20, "w4a16": 2**20, "w4a8": 2**20}}
+    )
+    records = [record.model_copy(update={"anonymous_bytes": 200 * 2**20}) for record in run(letters, speeds)]
+    return render_report(made, records)
+
+
+def _compared() -> RenderableType:
+    """Two runs that differ in their phones: a build of both, one of each, and a reference agent of one."""
+    first = manifest(("bf16", "w4a8"), tasks=12)
+    second = manifest(("bf16", "w4a16", "oracle"), tasks=10, skin="german").model_copy(
+        update={"agents": ("oracle",), "created": "2026-01-03T03:04:05+00:00"}
+    )
+    runs = (
+        (Path("runs/english"), first, run({"bf16": "SSSSSSNSSSLS", "w4a8": "SSSRSSNSSPLE"}, goal=_GOAL)),
+        (
+            Path("runs/german"),
+            second,
+            run({"bf16": "SSSSSSSSSN", "w4a16": "SSNSSSNSS", "oracle": "S" * 10}, goal=_GOAL),
+        ),
+    )
+    return render_sections(showing_of_comparison(comparison_of(runs)).sections)
+
+
 def _recommendation() -> RenderableType:
     evidence = Evidence(
         run="runs/nano-1234",
@@ -98,13 +152,33 @@ def _recommendation() -> RenderableType:
         conclusive=False,
         rule="insufficient-evidence",
         reasons=(
-            "Insufficient evidence: w4a8 is undecided and might be preferred for priority speed, so bf16 is kept until "
-            "then.",
-            "A second reason with a [link] and a bell \x07 in it.",
+            Reason(
+                "Insufficient evidence: w4a8 is undecided and might be preferred for priority speed, so bf16 is kept "
+                "until then.",
+                (
+                    Source("run", "runs/nano-1234", ("recommendation.standings[1]",), "standing of w4a8"),
+                    Source("question", "priority speed", ("priority",)),
+                ),
+            ),
+            Reason(
+                "A second reason with a [link] and a bell \x07 in it.",
+                (Source("run", "runs/nano-1234", ("evidence.pairs[0]",), "60 pairs [bf16]/w4a8\x1b[2J"),),
+                "w4a8",
+            ),
+            Reason("A third one.", (Source("document", "docs/measurements.md#spark-at-full-size"),)),
         ),
         pairs_needed=40,
+        decision=decide(MACHINE, "speed"),
+        standings=(
+            BuildStanding("bf16", "reference", "measured here", 0.16, 0),
+            BuildStanding("w4a8", "undecided", "verified by the reference study", 0.155, 40),
+        ),
     )
     return render_recommendation(MACHINE, "speed", advice, evidence)
+
+
+def _expected() -> RenderableType:
+    return render_recommendation(MACHINE, "agentic", select(MACHINE, "agentic", None))
 
 
 def _bench() -> RenderableType:
@@ -127,8 +201,11 @@ TEXTS = {
     "report_unfinished": _unfinished,
     "report_one_build": _alone,
     "report_in_flight": _in_flight,
+    "report_adaptive": _adaptive,
     "report_empty": _empty,
+    "compare": _compared,
     "recommendation": _recommendation,
+    "recommendation_expected": _expected,
 }
 
 

@@ -38,19 +38,19 @@ def test_tasks_that_are_passed_half_are_worth_all_their_episodes() -> None:
     (build,) = grouped(bf16=("SN", "NS", "SN", "NS")).builds
     assert build.correlation == 0
     assert build.worth == 8
-    assert build.all_passed == 0
+    assert build.all_passed.estimate == 0
 
 
 def test_all_instances_passed_counts_tasks_and_not_episodes() -> None:
     found = grouped(bf16=("SS", "SN", "SS", "NN"))
     assert found.each == 2
-    assert found.builds[0].all_passed == 0.5
+    assert (found.builds[0].all_passed.estimate, found.builds[0].all_passed.n) == (0.5, 4)
 
 
 def test_with_fewer_instances_of_one_task_only_as_many_are_asked_of_all() -> None:
     found = grouped(bf16=("SS", "S."), w4a8=("SN", "SS"))
     assert found.each == 1
-    assert [build.all_passed for build in found.builds] == [1.0, 0.75]
+    assert [build.all_passed.estimate for build in found.builds] == [1.0, 0.75]
 
 
 def test_pairs_are_grouped_by_task_and_harness_errors_left_out() -> None:

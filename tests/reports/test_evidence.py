@@ -6,7 +6,9 @@ import sys
 import pytest
 
 from agent_eval.reports import evidence_of, report_of
-from agent_eval.reports.stats import bonett_price, holm, lower_bound, mcnemar
+from agent_eval.reports.stats import Pairs as OfTask
+from agent_eval.reports.stats import bonett_price, effective_pairs, holm, lower_bound, mcnemar
+from agent_eval.types import PairedEvidence
 from tests.reports.builders import manifest, run
 
 
@@ -83,3 +85,52 @@ def test_importing_reports_loads_neither_rich_nor_scipy_nor_torch() -> None:
     code = "import sys, agent_eval.reports; print([m for m in ('rich', 'scipy', 'torch') if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+# --- tasks with several instances
+
+
+def test_instances_of_one_task_that_go_the_same_way_count_for_less() -> None:
+    apart = run({"bf16": "S" * 60, "w4a8": "S" * 56 + "N" * 4})
+    task_of = [f"Task{block // 2:02d}" for block in range(60)]
+    together = [r.model_copy(update={"task": task_of[r.block], "seed": r.block % 2}) for r in apart]
+    together = [r.model_copy(update={"episode": f"{r.build}/{r.task}/{r.seed}"}) for r in together]
+    alone, alike = (evidence_of(manifest(("bf16", "w4a8"), 60), records).pairs[0] for records in (apart, together))
+    assert (alone.lost, alone.pairs, alone.worth) == (alike.lost, alike.pairs, 60)
+    assert alike.worth == pytest.approx(effective_pairs([OfTask(0, 0, 2)] * 28 + [OfTask(2, 0, 2)] * 2))
+    assert alike.worth == pytest.approx(30, abs=1), "two pairs that always go the same way are one"
+    assert alike.difference == bonett_price(4, 0, 60, worth=alike.worth)
+    assert alike.difference.estimate == alone.difference.estimate
+    assert alike.lower_bound < alone.lower_bound
+    assert alike.pairs_needed > alone.pairs_needed
+
+
+# --- runs that end when they are decided
+
+
+def adaptive(letters: str, planned: int = 400) -> PairedEvidence:
+    records = run({"bf16": "S" * len(letters), "w4a8": letters})
+    made = manifest(("bf16", "w4a8"), planned, decided_at_margin=0.1)
+    return evidence_of(made, records).pairs[0]
+
+
+def test_the_pairs_in_their_order_give_the_verdict_of_a_run_that_ends_by_them() -> None:
+    pair = adaptive("SNSN" + "N" * 6 + "SS")
+    assert (pair.verdict, pair.pairs_needed) == ("worse", 0)
+    assert pair.sequential is not None
+    assert (pair.sequential.verdict, pair.sequential.pairs, pair.sequential.lost) == ("worse", 10, 8)
+
+
+def test_what_comes_after_the_decision_does_not_take_it_back() -> None:
+    assert adaptive("N" * 8 + "S" * 300).verdict == "worse"
+
+
+def test_a_run_cut_short_before_it_decides_needs_further_pairs() -> None:
+    pair = adaptive("S" * 100, planned=101)
+    assert (pair.verdict, pair.pairs_needed) == ("insufficient evidence", 1)
+
+
+def test_at_the_cap_all_pairs_together_are_asked() -> None:
+    pair = adaptive("S" * 100, planned=100)
+    assert pair.sequential is not None
+    assert (pair.sequential.decided, pair.verdict, pair.pairs_needed) == (False, "no worse", 0)

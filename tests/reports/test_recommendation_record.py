@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
+import jsonschema
 import pytest
 
 from agent_eval.errors import OperatorError
@@ -21,6 +23,8 @@ def recommended() -> RecommendationRecord:
         machine=MACHINE,
         device_class=MACHINE.device_class,
         priority="agentic",
+        margin=0.1,
+        harm_cap=None,
         recommendation=select(MACHINE, "agentic", evidence),
         evidence=evidence,
     )
@@ -34,6 +38,31 @@ def test_a_recommendation_is_read_back_as_it_was_written(tmp_path: Path) -> None
 
 def test_the_published_schema_is_that_of_the_record() -> None:
     assert recommendation_schema.FILE.read_text(encoding="utf-8") == recommendation_schema.schema()
+
+
+def test_a_recommendation_without_a_run_is_read_back_too(tmp_path: Path) -> None:
+    found, file = select(MACHINE, "speed", None), tmp_path / "recommendation.json"
+    made = recommended().model_copy(update={"recommendation": found, "evidence": None, "harm_cap": 0.05})
+    made.write(file)
+    assert RecommendationRecord.read(file) == made
+
+
+def test_a_recommendation_of_version_1_is_refused_and_the_version_named(tmp_path: Path) -> None:
+    file = tmp_path / "recommendation.json"
+    recommended().write(file)
+    file.write_text(file.read_text("utf-8").replace('"schema_version": 2', '"schema_version": 1'), "utf-8")
+    with pytest.raises(OperatorError, match="with schema_version 2"):
+        RecommendationRecord.read(file)
+
+
+def test_what_is_written_is_what_its_schema_asks_for(tmp_path: Path) -> None:
+    file = tmp_path / "recommendation.json"
+    recommended().write(file)
+    published = json.loads(recommendation_schema.FILE.read_text("utf-8"))
+    jsonschema.Draft202012Validator.check_schema(published)
+    jsonschema.validate(json.loads(file.read_text("utf-8")), published)
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate({"schema_version": 2}, published)
 
 
 def test_a_file_that_is_none_is_named(tmp_path: Path) -> None:

@@ -84,3 +84,19 @@ def test_a_difference_counts_when_its_whole_interval_is_outside_the_band(
     low: float, high: float, n: int, verdict: str
 ) -> None:
     assert speed_verdict(Interval((low + high) / 2, low, high, n)) == verdict
+
+
+def test_time_to_the_first_token_is_the_mean_of_a_blocks_replies() -> None:
+    records = run({"bf16": SIX}, {"bf16": [1.0, 40, 40, 40, 40, 40]})
+    first = speed_of(manifest(("bf16",)), records).builds[0].first_token_s
+    assert first is not None
+    assert first.estimate == pytest.approx(50 / 400)
+    assert first.n == 5
+
+
+def test_memory_is_what_loading_added_and_the_most_that_an_episode_ended_with() -> None:
+    records = [r.model_copy(update={"anonymous_bytes": 100 + r.block}) for r in run({"bf16": SIX})]
+    loaded = manifest(("bf16",)).model_copy(update={"loaded_bytes": {"bf16": 60}})
+    speed = speed_of(loaded, records)
+    assert (speed.builds[0].loaded_bytes, speed.peak_bytes) == (60, 105)
+    assert speed_of(manifest(("bf16",)), run({"bf16": SIX})).peak_bytes is None

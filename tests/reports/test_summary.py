@@ -17,6 +17,8 @@ from agent_eval.reports import (
     speed_of,
     summary_of,
 )
+from agent_eval.reports.summary import LEAST_BUDGET, path_efficiency
+from agent_eval.tasks import TASKS, task
 from agent_eval.types import Interval
 from tests.reports.builders import LETTERS, episode, manifest, run
 
@@ -227,3 +229,35 @@ def test_a_run_of_reference_agents_only_compares_nothing() -> None:
     made = manifest(tuple(letters)).model_copy(update={"agents": tuple(letters)})
     shown = summary_of(made, run(letters))
     assert (shown.reference, shown.pairs, speed_of(made, run(letters)).builds) == ("", (), ())
+
+
+# --- the way to the goal
+
+
+def test_path_efficiency_is_the_oracles_actions_over_those_taken() -> None:
+    straight, detour = (episode("success", steps=steps).model_copy(update={"budget": 14}) for steps in (7, 13))
+    assert (path_efficiency(straight), path_efficiency(detour)) == (1.0, 0.5)
+    undeclared = episode("no_completion", "undeclared", steps=6).model_copy(update={"budget": 14})
+    assert path_efficiency(undeclared) == 1.0
+
+
+def test_a_budget_at_its_least_does_not_tell_the_oracles_steps() -> None:
+    assert path_efficiency(episode("success")) is None
+    records = [episode("success"), episode("success", task="Other", steps=5).model_copy(update={"budget": 10})]
+    found = summary_of(manifest(("bf16",), tasks=2), records).builds[0].path_efficiency
+    assert found == Interval(1.0, 1.0, 1.0, 1)
+
+
+def test_only_successes_have_a_path_efficiency() -> None:
+    records = [episode("looping", steps=14).model_copy(update={"budget": 14})]
+    assert summary_of(manifest(("bf16",), tasks=1), records).builds[0].path_efficiency is None
+
+
+@pytest.mark.parametrize("name", ["AlarmCreate", "EventAdd", "WifiSet", "RecipeAdd"])
+def test_the_oracles_steps_are_read_off_the_budget_that_its_task_gives(name: str) -> None:
+    assert task.LEAST_BUDGET == LEAST_BUDGET
+    for seed in range(5):
+        instance = TASKS[name].draw(seed)
+        steps = instance.draft.oracle_steps
+        record = episode("success", steps=steps + 1).model_copy(update={"budget": instance.budget})
+        assert path_efficiency(record) == (1.0 if instance.budget > LEAST_BUDGET else None)

@@ -11,7 +11,7 @@ from agent_eval.outcome import LABELS
 from agent_eval.reports.advice_tables import render_recommendation
 from agent_eval.reports.layout import visible
 from agent_eval.reports.tables import render_report
-from agent_eval.types import Recommendation
+from agent_eval.types import BuildStanding, Reason, Recommendation, Source
 from tests.reports.builders import LETTERS, MACHINE, manifest, run
 from tests.reports.golden import TEXTS, WIDTHS, file_of, rendered
 
@@ -78,8 +78,10 @@ def test_markup_in_goals_builds_and_faults_is_text() -> None:
     records = run(letters, goal=hostile, fault=hostile)
     shown = rendered(render_report(manifest(tuple(letters), tasks=2), records, run=hostile), 200)
     assert shown.count(hostile) >= 4
-    advice = Recommendation(hostile, True, hostile, (hostile,))
-    assert rendered(render_recommendation(MACHINE, "speed", advice), 200).count(hostile) == 3
+    standing = BuildStanding(hostile, "eligible", "unverified", 0.1, 0)
+    reason = Reason(hostile, (Source("run", hostile, (), hostile), Source("document", f"docs/{hostile}")))
+    advice = Recommendation(hostile, True, hostile, (reason,), standings=(standing,))
+    assert rendered(render_recommendation(MACHINE, "speed", advice), 200).count(hostile) == 6
 
 
 def test_colours_repeat_what_the_words_say() -> None:
@@ -92,7 +94,7 @@ def test_colours_repeat_what_the_words_say() -> None:
 
 
 def test_a_recommendation_of_nothing_says_so() -> None:
-    advice = Recommendation(None, False, "reference-failed", ("No episode was judged.",))
+    advice = Recommendation(None, False, "reference-failed", (Reason("No episode was judged.", ()),))
     shown = rendered(render_recommendation(MACHINE, "speed", advice), 80)
     assert "none" in shown
     assert "nothing may be advised" in shown

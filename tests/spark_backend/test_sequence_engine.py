@@ -185,6 +185,41 @@ def test_an_episode_after_others_gives_the_same_numbers_as_alone(before: list[Ep
     assert run(engine, used, episode) == run(SequenceEngine(fresh), fresh, episode)
 
 
+@given(st.lists(EPISODES, min_size=1, max_size=3))
+def test_a_walk_computes_what_a_generation_of_the_same_tokens_does(episodes: list[Episode]) -> None:
+    generating, walking = ChainedCore(), ChainedCore()
+    generator, walker = SequenceEngine(generating), SequenceEngine(walking)
+    for episode in episodes:
+        generator.begin(episode.prefix)
+        walker.begin(episode.prefix)
+        text = PREFIX
+        for step in episode.steps:
+            prompt = [*(PREFIX if step.anew else text)[: step.keep], *step.more]
+            ids = generator.generate(prompt, NEVER, Sampling(max_tokens=step.tokens)).ids
+            chosen: list[int] = []
+
+            def choose(logits: Tensor, chosen: list[int] = chosen, most: int = len(ids)) -> int | None:
+                chosen.append(int(logits.argmax()))
+                return chosen[-1] if len(chosen) < most else None
+
+            walker.walk(prompt, choose)
+            assert tuple(chosen) == ids
+            assert walking.entries == generating.entries
+            assert walking.passes == generating.passes
+            text = [*prompt, *ids]
+
+
+def test_a_walk_ends_where_the_context_does(engine: SequenceEngine[Entries], core: ChainedCore) -> None:
+    with pytest.raises(ContextOverflow):
+        engine.walk([1] * CONTEXT, lambda _: None)
+    with pytest.raises(ContextOverflow):
+        engine.walk([1] * (CONTEXT - 3), lambda _: 1)
+    engine.walk([1], lambda _: None)  # and what broke off is forgotten
+    assert core.tokens == (1,)
+    with pytest.raises(EngineFault, match="token 50"):
+        engine.walk([VOCABULARY], lambda _: None)
+
+
 def test_a_prompt_computes_what_it_does_not_share_with_the_text_before(engine: SequenceEngine[Entries]) -> None:
     prompt = prompt_of(25)
     for step in range(4):

@@ -4,6 +4,7 @@ from agent_eval.agent.device import UiautomatorDevice, app_name
 from agent_eval.agent.parse import parse_reply
 from agent_eval.agent.policy import ModelPolicy
 from agent_eval.agent.prompt import SYSTEM_PROMPT, observation_text, tool_schemas
+from agent_eval.agent.recorded import conversations
 from agent_eval.agent.reference import NullAgent, RandomAgent, ScriptedAgent, Scripts
 from agent_eval.agent.screen import read_screen
 
@@ -16,6 +17,7 @@ __all__ = [
     "Scripts",
     "UiautomatorDevice",
     "app_name",
+    "conversations",
     "observation_text",
     "parse_reply",
     "read_screen",

@@ -33,13 +33,18 @@ class Conversation:
         self._memory: list[Memory] = []
         self._last: Reply | None = None
         self._further = 0  # calls of the last reply that were not carried out
+        self._seen = ""  # signature of the last screen
 
     def show(self, observation: Observation, result: ActionResult | None) -> str:
         """Append the turn that shows a screen, and return its text."""
         text = observation_text(self.goal, self._feedback(observation, result), observation)
-        self.messages.append(Message("tool" if isinstance(self._last, ToolCall) else "user", text))
         self._seen = observation.signature
+        self.show_again(text)
         return text
+
+    def show_again(self, text: str) -> None:
+        """Append a turn of which only the text is known, as records have it."""
+        self.messages.append(Message("tool" if isinstance(self._last, ToolCall) else "user", text))
 
     def reply(self, reply: Reply, text: str = "") -> None:
         """Append the agent's own turn; ``text`` is the reply as written, which a malformed one is shown again by."""

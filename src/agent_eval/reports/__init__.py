@@ -3,6 +3,7 @@
 Only ``tables`` and ``explained`` draw.
 """
 
+from agent_eval.reports.compare import ComparedRun, Comparison, comparison_of
 from agent_eval.reports.conventions import CONVENTIONS, BuildConventions, Convention, Score, conventions_of
 from agent_eval.reports.evidence import evidence_of
 from agent_eval.reports.explain import Explanation
@@ -26,6 +27,8 @@ __all__ = [
     "BuildConventions",
     "BuildSpeed",
     "BuildSummary",
+    "ComparedRun",
+    "Comparison",
     "Convention",
     "Discordance",
     "Explanation",
@@ -37,6 +40,7 @@ __all__ = [
     "RunSummary",
     "Score",
     "SpeedRatio",
+    "comparison_of",
     "conventions_of",
     "evidence_of",
     "judged",

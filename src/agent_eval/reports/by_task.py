@@ -16,10 +16,10 @@ from agent_eval.reports.stats import (
     Count,
     Pairs,
     clustered_difference,
+    clustered_pass_hat,
     clustered_share,
     effective_size,
     intraclass_correlation,
-    pass_hat,
     sign_flip,
 )
 from agent_eval.types import Interval
@@ -39,8 +39,9 @@ class BuildByTask:
     """Of the success of two instances of one task, 0 to 1."""
     worth: float
     """Independent episodes that would tell as much."""
-    all_passed: float
-    """Share of tasks of which ``RunByTask.each`` instances, drawn at random, are all passed: pass^k."""
+    all_passed: Interval
+    """Share of tasks of which ``RunByTask.each`` instances, drawn at random, are all passed: pass^k; the 95 % interval
+    resamples tasks, and n is tasks."""
 
 
 @dataclass(frozen=True)
@@ -64,12 +65,18 @@ class RunByTask:
     pairs: tuple[PairByTask, ...]
 
 
-def by_task_of(manifest: RunManifest, records: Sequence[EpisodeRecord]) -> RunByTask:
-    """Group a run's last judged attempts by task."""
+def by_task_of(manifest: RunManifest, records: Sequence[EpisodeRecord], *, reference: str = "") -> RunByTask:
+    """Group a run's last judged attempts by task.
+
+    Args:
+        manifest: Of the run.
+        records: Its episodes, all attempts.
+        reference: Build that the others are compared with; bf16, or the first without it, by default.
+    """
     counted = judged(latest(records))
     seed = manifest.configuration.seed
     models = models_of(manifest, records)
-    reference = reference_of(models)
+    reference = reference or reference_of(models)
     counts = {build: _counts(r for r in counted if r.build == build) for build in builds_of(manifest, records)}
     each = min((count.chances for of_build in counts.values() for count in of_build), default=0)
     paired = [(build, pairs_of(counted, reference, build)) for build in models if build != reference]
@@ -96,7 +103,7 @@ def _build(build: str, counts: Sequence[Count], each: int, seed: int) -> BuildBy
         success=clustered_share(counts, seed),
         correlation=intraclass_correlation(counts),
         worth=effective_size(counts),
-        all_passed=pass_hat(counts, each),
+        all_passed=clustered_pass_hat(counts, each, seed),
     )
 
 

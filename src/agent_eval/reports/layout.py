@@ -68,11 +68,15 @@ def bullets(lines: Iterable[str]) -> Table:
     return made
 
 
-def table(*columns: str) -> Table:
+def table(*columns: str | Text) -> Table:
     """Make a table whose first column is words and whose others are numbers."""
     made = Table(box=None, padding=(0, 1), pad_edge=False, collapse_padding=False, header_style="bold")
     for place, column in enumerate(columns):
-        made.add_column(text(column), justify="left" if place == 0 else "right", vertical="top")
+        made.add_column(
+            text(column) if isinstance(column, str) else column,
+            justify="left" if place == 0 else "right",
+            vertical="top",
+        )
     return made
 
 

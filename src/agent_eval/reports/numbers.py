@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
+from math import isfinite
+
 from agent_eval.reports.stats import MOST_PAIRS
 from agent_eval.types import Interval, MachineProbe
 
 
 def percent(share: Interval | None) -> str:
-    """Return a share with its interval and the count that it rests on, ``-`` for none."""
-    if share is None:
-        return "-"
-    return f"{100 * share.estimate:.0f} % [{100 * share.low:.0f}, {100 * share.high:.0f}] /{share.n}"
+    """Return a share with both of its counts and its interval, such as ``82/120 68 % [60, 76]``; ``-`` for none."""
+    return f"{events(share)}/{share.n} {_percents(share)}" if share else "-"
+
+
+def events(share: Interval) -> int:
+    """Return the numerator of a share."""
+    return round(share.estimate * share.n)
+
+
+def median_percent(share: Interval | None) -> str:
+    """Return a median of shares with its interval and the count that it rests on, ``-`` for none."""
+    return f"{_percents(share)} /{share.n}" if share else "-"
+
+
+def _percents(share: Interval) -> str:
+    return f"{100 * share.estimate:.0f} % [{100 * share.low:.0f}, {100 * share.high:.0f}]"
 
 
 def plain(value: Interval | None) -> str:
@@ -20,7 +34,21 @@ def plain(value: Interval | None) -> str:
 
 def times(value: Interval | None) -> str:
     """Return a ratio with its interval and its count, ``-`` for none."""
-    return f"{value.estimate:.1f} [{value.low:.1f}, {value.high:.1f}] /{value.n}" if value else "-"
+    return f"{value.estimate:.2f} [{value.low:.2f}, {value.high:.2f}] /{value.n}" if value else "-"
+
+
+def cost(value: Interval | None) -> str:
+    """Return what a success costs with its interval and the count of successes, ``-`` for none."""
+    if value is None:
+        return "-"
+    digits = 0 if value.estimate >= 1000 else 1
+    high = f"{value.high:.{digits}f}" if isfinite(value.high) else "∞"
+    return f"{value.estimate:.{digits}f} [{value.low:.{digits}f}, {high}] /{value.n}"
+
+
+def tight(text: str) -> str:
+    """Return the text of a number without the blanks that it can do without."""
+    return text.replace(" %", "%").replace(", ", ",")
 
 
 def rate(value: Interval) -> str:
@@ -69,7 +97,7 @@ def machine(probe: MachineProbe, threads: int | None = None) -> str:
         probe.os,
     ]
     if probe.accelerator != "none":
-        parts.append(f"accelerator {probe.accelerator} (not used)")
+        parts.append(f"accelerator {probe.accelerator}{'' if probe.computes_on == 'accelerator' else ' (not used)'}")
     if threads is not None:
         parts.append(f"{count(threads, 'thread')} used")
     return ", ".join(parts)

@@ -12,19 +12,20 @@ from agent_eval.errors import OperatorError
 Record = TypeVar("Record", bound=BaseModel)
 
 
-def write_record(record: BaseModel, path: Path, *, hint: str) -> None:
+def write_record(record: BaseModel, path: Path, *, hint: str, indent: int | None = 2) -> None:
     """Write a record.
 
     Args:
         record: Which.
         path: The file.
         hint: What to do where it cannot be written.
+        indent: Columns; None for one line, where nobody reads thousands of numbers.
 
     Raises:
         OperatorError: the file cannot be written.
     """
     try:
-        path.write_text(record.model_dump_json(indent=2) + "\n", encoding="utf-8")
+        path.write_text(record.model_dump_json(indent=indent) + "\n", encoding="utf-8")
     except OSError as error:
         raise OperatorError(f"{path} cannot be written: {error.strerror}", hint=hint) from None
 
@@ -51,5 +52,5 @@ def read_record(kind: type[Record], path: Path, *, hint: str, otherwise: str, ex
         where = ".".join(map(str, first["loc"]))
         raise OperatorError(
             f"{path} {otherwise}: {where or 'the file'}: {first['msg']}",
-            hint=f"expected {expected}, with schema_version 1",
+            hint=f"expected {expected}, with schema_version {kind.model_fields['schema_version'].default}",
         ) from None

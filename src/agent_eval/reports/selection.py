@@ -20,6 +20,22 @@ class Pair(NamedTuple):
     build: EpisodeRecord
 
 
+class Match(NamedTuple):
+    """Two builds that are compared on the same instances."""
+
+    build: str
+    reference: str
+
+
+class InstanceKey(NamedTuple):
+    """An instance, whichever run it is of: a seed may draw another goal in another version, language or split."""
+
+    task: str
+    task_version: int
+    seed: int
+    goal: str
+
+
 def latest(records: Iterable[EpisodeRecord]) -> tuple[EpisodeRecord, ...]:
     """Keep the last attempt of each episode, in the order in which the episodes first appear."""
     kept: dict[str, EpisodeRecord] = {}
@@ -49,8 +65,12 @@ def facts_of(record: EpisodeRecord) -> Facts:
 
 
 def builds_of(manifest: RunManifest, records: Iterable[EpisodeRecord]) -> tuple[str, ...]:
-    """Return the builds that the run was to compare, then any other that its records name."""
-    return tuple(dict.fromkeys((*manifest.configuration.builds, *(record.build for record in records))))
+    """Return the builds that the run was to compare, then any other that its records name.
+
+    The second pass of the noise band is none: it is the reference, and counting it would count that twice.
+    """
+    named = dict.fromkeys((*manifest.configuration.builds, *(record.build for record in records)))
+    return tuple(build for build in named if build != manifest.configuration.again)
 
 
 def models_of(manifest: RunManifest, records: Iterable[EpisodeRecord]) -> tuple[str, ...]:
@@ -80,14 +100,19 @@ def require_one_version(records: Iterable[EpisodeRecord]) -> None:
             )
 
 
+def instance_of(record: EpisodeRecord) -> InstanceKey:
+    """Return what makes two episodes attempts at the same instance, of one run or of several."""
+    return InstanceKey(record.task, record.task_version, record.seed, record.goal)
+
+
 def pairs_of(records: Iterable[EpisodeRecord], reference: str, build: str) -> tuple[Pair, ...]:
-    """Pair the judged last attempts of two builds by task and seed, in the order of blocks."""
+    """Pair the judged last attempts of two builds at the same instances, in the order of blocks."""
     counted = judged(latest(records))
-    of_reference = {(record.task, record.seed): record for record in counted if record.build == reference}
+    of_reference = {instance_of(record): record for record in counted if record.build == reference}
     pairs = [
-        Pair(of_reference[record.task, record.seed], record)
+        Pair(of_reference[instance_of(record)], record)
         for record in counted
-        if record.build == build and (record.task, record.seed) in of_reference
+        if record.build == build and instance_of(record) in of_reference
     ]
     return tuple(sorted(pairs, key=lambda pair: (pair.build.block, pair.build.task, pair.build.seed)))
 

@@ -1,14 +1,16 @@
 """Tokens per second per build, and the ratio to the reference within each interleaved block. Knows nothing of outcomes.
 
 A block is one instance run with every build in turn, so that a busy machine slows all of them; comparing within blocks
-cancels what is slow for everybody. The first block of a run is discarded: it also measures cold caches.
+cancels what is slow for everybody. The first block of a run is discarded: it also measures cold caches. Where the
+reference ran twice in every block, what it differs from itself by is noise, and widens the band.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from statistics import fmean
+from typing import Literal, NamedTuple
 
 from agent_eval.records import EpisodeRecord, RunManifest
 from agent_eval.reports.selection import judged, latest, models_of, reference_of
@@ -25,11 +27,34 @@ Phase = Literal["decode", "prefill"]
 
 @dataclass(frozen=True)
 class BuildSpeed:
-    """Tokens per second of one build: medians over blocks, 95 % bootstrap; None where nothing was timed."""
+    """Speed of one build: medians over blocks, 95 % bootstrap; None where nothing was timed."""
 
     build: str
     decode: Interval | None
+    """Tokens generated per second after the first of each reply."""
     prefill: Interval | None
+    """Tokens of prompts computed per second; what was reused from the step before is not counted."""
+    first_token_s: Interval | None
+    """Seconds from the request to the first token of a reply: the mean of a block's replies."""
+    loaded_bytes: int | None
+    """Anonymous memory that loading the build added to the process; None where it is not known."""
+
+
+class BlockRatios(NamedTuple):
+    """Speed of one build over another's in the same block: medians over blocks, 95 % bootstrap."""
+
+    decode: Interval | None
+    prefill: Interval | None
+
+
+class Bands(NamedTuple):
+    """Shares within which a ratio shows no difference."""
+
+    decode: float = NOISE_BAND
+    prefill: float = NOISE_BAND
+
+
+LEAST_BANDS = Bands()
 
 
 @dataclass(frozen=True)
@@ -53,6 +78,11 @@ class RunSpeed:
     builds: tuple[BuildSpeed, ...]
     ratios: tuple[SpeedRatio, ...]
     """One per build other than the reference."""
+    bands: Bands = LEAST_BANDS
+    """What the verdicts were given with: ``NOISE_BAND``, or what the reference differed from itself by where that is
+    more."""
+    peak_bytes: int | None = None
+    """Highest anonymous memory of the process at the end of an episode, with all builds of the run in it."""
 
 
 def speed_of(manifest: RunManifest, records: Sequence[EpisodeRecord]) -> RunSpeed:
@@ -60,25 +90,69 @@ def speed_of(manifest: RunManifest, records: Sequence[EpisodeRecord]) -> RunSpee
     builds = models_of(manifest, records)
     reference = reference_of(builds)
     seed = manifest.configuration.seed
-    warm_up = min((record.block for record in records), default=None)
-    timed = [record for record in judged(latest(records)) if record.block != warm_up]
-    decode = {build: _by_block(timed, build, "decode") for build in builds}
-    prefill = {build: _by_block(timed, build, "prefill") for build in builds}
+    bands = _bands(manifest, records)
+    timed = _timed(records)
     ratios = []
     for build in builds:
         if build != reference:
-            of_decode = _median(_ratios(decode[build], decode[reference]), seed)
-            of_prefill = _median(_ratios(prefill[build], prefill[reference]), seed)
-            ratios.append(SpeedRatio(build, of_decode, speed_verdict(of_decode), of_prefill, speed_verdict(of_prefill)))
+            decode, prefill = block_ratios(manifest, records, build, reference)
+            verdicts = speed_verdict(decode, bands.decode), speed_verdict(prefill, bands.prefill)
+            ratios.append(SpeedRatio(build, decode, verdicts[0], prefill, verdicts[1]))
     return RunSpeed(
         reference=reference,
-        warm_up_block=warm_up,
+        warm_up_block=_warm_up(records),
         builds=tuple(
-            BuildSpeed(build, _median([*decode[build].values()], seed), _median([*prefill[build].values()], seed))
+            BuildSpeed(
+                build,
+                _median([*_by_block(timed, build, "decode").values()], seed),
+                _median([*_by_block(timed, build, "prefill").values()], seed),
+                _median(_first_tokens(timed, build), seed),
+                manifest.loaded_bytes.get(build),
+            )
             for build in builds
         ),
         ratios=tuple(ratios),
+        bands=bands,
+        peak_bytes=max((r.anonymous_bytes for r in records if r.anonymous_bytes is not None), default=None),
     )
+
+
+def block_ratios(manifest: RunManifest, records: Sequence[EpisodeRecord], build: str, reference: str) -> BlockRatios:
+    """Compare the speeds of two builds block by block, the first block left out."""
+    timed, seed = _timed(records), manifest.configuration.seed
+
+    def ratio(phase: Phase) -> Interval | None:
+        return _median(_ratios(_by_block(timed, build, phase), _by_block(timed, reference, phase)), seed)
+
+    return BlockRatios(ratio("decode"), ratio("prefill"))
+
+
+def _bands(manifest: RunManifest, records: Sequence[EpisodeRecord]) -> Bands:
+    """Return the bands: the 95 % range of the reference against itself, where it ran twice and ranges further."""
+    configuration = manifest.configuration
+    if not configuration.noise_band:
+        return LEAST_BANDS
+    noise = block_ratios(manifest, records, configuration.again, configuration.noise_band)
+    return Bands(*(max(NOISE_BAND, each.high - 1, 1 / each.low - 1) if each else NOISE_BAND for each in noise))
+
+
+def _warm_up(records: Sequence[EpisodeRecord]) -> int | None:
+    return min((record.block for record in records), default=None)
+
+
+def _timed(records: Sequence[EpisodeRecord]) -> list[EpisodeRecord]:
+    warm_up = _warm_up(records)
+    return [record for record in judged(latest(records)) if record.block != warm_up]
+
+
+def _first_tokens(records: Sequence[EpisodeRecord], build: str) -> list[float]:
+    """Return the mean seconds to the first token of each block."""
+    blocks: dict[int, list[float]] = {}
+    for record in records:
+        if record.build == build:
+            seconds = [step.timing.first_token_s for step in record.steps if step.timing is not None]
+            blocks.setdefault(record.block, []).extend(seconds)
+    return [fmean(seconds) for seconds in blocks.values() if seconds]
 
 
 def speed_verdict(ratio: Interval | None, band: float = NOISE_BAND) -> SpeedVerdict:

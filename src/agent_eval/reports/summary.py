@@ -5,14 +5,16 @@ Only the last attempt of an episode counts. Episodes in which the harness failed
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from agent_eval.outcome import LABELS, Facts, Label, Outcome, SubKind
 from agent_eval.records import EpisodeRecord, RunManifest
 from agent_eval.reports.selection import (
+    Match,
+    Pair,
     builds_of,
     facts_of,
     faulted,
@@ -23,8 +25,19 @@ from agent_eval.reports.selection import (
     reference_of,
     require_one_version,
 )
-from agent_eval.reports.stats import Count, bootstrap_median, clustered_share, wilson
+from agent_eval.reports.stats import (
+    Count,
+    Pairs,
+    bootstrap_median,
+    clustered_share,
+    cost_per_event,
+    effective_pairs,
+    wilson,
+)
 from agent_eval.types import Interval
+
+LEAST_BUDGET = 8
+"""Steps that an episode may take at least, however few the oracle needs (docs/concepts/episode.md)."""
 
 RateName = Literal[
     "success",
@@ -123,10 +136,18 @@ class BuildSummary:
     """Median turn, from 0, of the first malformed reply, over the episodes that had one; 95 % bootstrap."""
     budget_use: Interval | None
     """Median share of the step budget that successful episodes used; 95 % bootstrap."""
+    path_efficiency: Interval | None
+    """Median of the oracle's actions over the agent's, of successful episodes whose budget tells the oracle's; 95 %
+    bootstrap. 1 is the oracle's way; above 1 is a shorter one."""
     tokens: int
     """Tokens generated in judged episodes, failed ones included."""
     seconds: float
     """Wall-clock seconds of judged episodes, failed ones included."""
+    tokens_per_success: Interval | None
+    """Tokens generated in judged episodes over those that succeeded; the 95 % interval resamples episodes and is open
+    above where few succeeded; n is successes. None without any."""
+    seconds_per_success: Interval | None
+    """Wall-clock seconds, likewise."""
 
 
 @dataclass(frozen=True)
@@ -140,6 +161,14 @@ class Discordance:
     def lost(self) -> bool:
         """The reference passed it and the build did not."""
         return self.reference.outcome.label == "success"
+
+
+class PairOutcome(NamedTuple):
+    """What became of one instance with two builds."""
+
+    task: str
+    reference_passed: bool
+    build_passed: bool
 
 
 @dataclass(frozen=True)
@@ -159,6 +188,16 @@ class PairSummary:
     """Lost pairs first, each group in the order of blocks."""
     step_ratio: Interval | None
     """Median of steps taken over the reference's, where both passed; 95 % bootstrap."""
+    in_order: tuple[PairOutcome, ...]
+    """Every pair, in the order of blocks."""
+
+    @property
+    def worth(self) -> float:
+        """Independent pairs that tell as much about the difference: instances of one task may resemble each other."""
+        counts: dict[str, Counter[tuple[bool, bool]]] = defaultdict(Counter)
+        for task, reference, build in self.in_order:
+            counts[task][reference, build] += 1
+        return effective_pairs([Pairs(each[True, False], each[False, True], each.total()) for each in counts.values()])
 
 
 @dataclass(frozen=True)
@@ -171,24 +210,34 @@ class RunSummary:
     """Build that the others are compared with; empty where the run has reference agents only."""
     builds: tuple[BuildSummary, ...]
     pairs: tuple[PairSummary, ...]
+    """Every other build of a model against the reference, then any further comparison that was asked for."""
 
 
-def summary_of(manifest: RunManifest, records: Sequence[EpisodeRecord]) -> RunSummary:
+def summary_of(
+    manifest: RunManifest, records: Sequence[EpisodeRecord], *, reference: str = "", further: Sequence[Match] = ()
+) -> RunSummary:
     """Summarise a run.
+
+    Args:
+        manifest: Of the run.
+        records: Its episodes, all attempts.
+        reference: Build that the others are compared with; bf16, or the first without it, by default.
+        further: Builds to compare besides, each with a reference of its own.
 
     Raises:
         RunFolderError: its records were made with different versions of a task.
     """
     require_one_version(records)
     builds, models = builds_of(manifest, records), models_of(manifest, records)
-    reference = reference_of(models)
+    reference = reference or reference_of(models)
+    matches = [Match(build, reference) for build in models if build != reference]
     counted = latest(records)
     seed = manifest.configuration.seed
     return RunSummary(
         planned=len(manifest.configuration.tasks) * manifest.configuration.instances,
         reference=reference,
         builds=tuple(_build_summary(build, [r for r in counted if r.build == build], seed) for build in builds),
-        pairs=tuple(_pair_summary(counted, reference, build, seed) for build in models if build != reference),
+        pairs=tuple(_pair_summary(counted, match.reference, match.build, seed) for match in (*matches, *further)),
     )
 
 
@@ -209,14 +258,18 @@ def _build_summary(build: str, records: Sequence[EpisodeRecord], seed: int) -> B
         no_effect_share=_clustered([Count(f.no_effect_actions, _actions(f)) for f in facts], seed),
         first_invalid_turn=_median([f.first_invalid_turn for f in facts if f.first_invalid_turn is not None], seed),
         budget_use=_median([len(record.steps) / record.budget for record in passed], seed),
+        path_efficiency=_median([e for record in passed if (e := path_efficiency(record)) is not None], seed),
         tokens=sum(step.tokens for record in counted for step in record.steps),
         seconds=sum(record.wall_s for record in counted),
+        tokens_per_success=_cost(counted, [sum(step.tokens for step in record.steps) for record in counted], seed),
+        seconds_per_success=_cost(counted, [record.wall_s for record in counted], seed),
     )
 
 
 def _pair_summary(records: Sequence[EpisodeRecord], reference: str, build: str, seed: int) -> PairSummary:
     pairs = pairs_of(records, reference, build)
-    passed = [(p.reference.outcome.label == "success", p.build.outcome.label == "success") for p in pairs]
+    in_order = outcomes_of(pairs)
+    passed = [(each.reference_passed, each.build_passed) for each in in_order]
     discordant = [Discordance(pair.reference, pair.build) for pair, (a, b) in zip(pairs, passed, strict=True) if a != b]
     both = [pair for pair, (a, b) in zip(pairs, passed, strict=True) if a and b]
     return PairSummary(
@@ -230,7 +283,29 @@ def _pair_summary(records: Sequence[EpisodeRecord], reference: str, build: str, 
         migration=dict(Counter((pair.reference.outcome.label, pair.build.outcome.label) for pair in pairs)),
         discordant=tuple(sorted(discordant, key=lambda d: not d.lost)),
         step_ratio=_median([len(p.build.steps) / len(p.reference.steps) for p in both if p.reference.steps], seed),
+        in_order=in_order,
     )
+
+
+def outcomes_of(pairs: Sequence[Pair]) -> tuple[PairOutcome, ...]:
+    """Reduce pairs to what tests are made on."""
+    return tuple(PairOutcome(p.build.task, _passed(p.reference), _passed(p.build)) for p in pairs)
+
+
+def _passed(record: EpisodeRecord) -> bool:
+    return record.outcome.label == "success"
+
+
+def path_efficiency(record: EpisodeRecord) -> float | None:
+    """Return the oracle's actions over the agent's, without the declaration of either; None where it is not known.
+
+    AndroidLab's reversed redundancy ratio (Y. Xu and others, 2024, arXiv 2410.24024) with the oracle's way for the
+    human one. Records hold no oracle, but a budget is twice its actions and two more, unless that is less than
+    ``LEAST_BUDGET``: such short tasks say nothing here.
+    """
+    facts = facts_of(record)
+    taken = facts.steps - (facts.declared != "none")
+    return (record.budget - 2) / 2 / taken if record.budget > LEAST_BUDGET and taken > 0 else None
 
 
 def _actions(facts: Facts) -> int:
@@ -245,6 +320,11 @@ def _share(tests: Iterable[bool | None]) -> Interval | None:
 
 def _clustered(counts: Sequence[Count], seed: int) -> Interval | None:
     return clustered_share(counts, seed) if any(count.chances for count in counts) else None
+
+
+def _cost(records: Sequence[EpisodeRecord], costs: Sequence[float], seed: int) -> Interval | None:
+    passed = [record.outcome.label == "success" for record in records]
+    return cost_per_event(costs, passed, seed) if any(passed) else None
 
 
 def _median(values: Sequence[float], seed: int) -> Interval | None:

@@ -1,6 +1,7 @@
 """What this machine is: architecture, processor, flags, cores, memory. Reads files; needs no torch, runs no kernel.
 
-Every source is optional: what cannot be read is empty or zero, never an error.
+Every source is optional: what cannot be read is empty or zero, never an error. What accelerators there are is told by
+``accelerators``.
 """
 
 from __future__ import annotations
@@ -9,10 +10,11 @@ import json
 import math
 import os
 import platform
-from dataclasses import fields, replace
+from dataclasses import MISSING, fields, replace
 from pathlib import Path
 
 from agent_eval.errors import OperatorError
+from agent_eval.spark_backend.accelerators import ACCELERATORS, find_accelerators
 from agent_eval.types import MachineProbe
 
 ROOT = Path("/")
@@ -57,6 +59,7 @@ def probe_machine(root: Path = ROOT, *, machine: str | None = None, system: str 
     arch = machine or platform.machine() or "unknown"
     processors = _processors(root)
     here = root == ROOT
+    found = find_accelerators(root)
     return MachineProbe(
         arch=arch,
         cpu_model=_cpu_model(processors) or (platform.processor() if here else "") or "unknown",
@@ -64,7 +67,11 @@ def probe_machine(root: Path = ROOT, *, machine: str | None = None, system: str 
         physical_cores=physical_cores(root),
         memory_bytes=_memory_bytes(root) or (_memory_from_sysconf() if here else 0),
         os=system or platform.system() or "unknown",
-        accelerator="cuda" if (root / "proc/driver/nvidia/version").exists() else "none",
+        accelerator=found.accelerator,
+        gpu_name=found.gpu_name,
+        gpu_memory_bytes=found.gpu_memory_bytes,
+        gpu_capability=found.gpu_capability,
+        sightings=found.sightings,
     )
 
 
@@ -77,7 +84,8 @@ def read_profile(path: Path) -> MachineProbe:
     from pydantic import TypeAdapter, ValidationError
 
     known = [each.name for each in fields(MachineProbe)]
-    hint = f"it has {', '.join(known[:-1])}, and perhaps {known[-1]}"
+    needed = [each.name for each in fields(MachineProbe) if each.default is MISSING]
+    hint = f"it has {', '.join(needed)}, and perhaps {', '.join(known[len(needed) :])}; see docs/reference/profiles"
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
         profile = TypeAdapter(MachineProbe).validate_python(data)
@@ -92,8 +100,24 @@ def read_profile(path: Path) -> MachineProbe:
     unknown = sorted(data.keys() - known)
     if unknown:  # what is misspelt must not be taken for what is not there
         raise OperatorError(f"the profile {str(path)!r} has {unknown[0]!r}, which no machine has", hint=hint)
+    _require_accelerator(path, profile)
     flags = {FLAG_ALIASES.get(flag, flag) for flag in profile.cpu_flags}
     return replace(profile, cpu_flags=tuple(sorted(flags & KERNEL_FLAGS)))
+
+
+def _require_accelerator(path: Path, profile: MachineProbe) -> None:
+    """Refuse an accelerator that no class is known by, and one that computes without being there."""
+    if not ACCELERATORS.fullmatch(profile.accelerator):
+        raise OperatorError(
+            f"the profile {str(path)!r} has the accelerator {profile.accelerator!r}, expected none, cuda_discrete, "
+            "cuda_unified, gpu:VENDOR or npu:VENDOR",
+            hint="such as npu:qualcomm; a vendor is written in lower case",
+        )
+    if profile.computes_on == "accelerator" and not profile.accelerator_class:
+        raise OperatorError(
+            f"the profile {str(path)!r} computes on an accelerator and has {profile.accelerator!r}, expected one",
+            hint='name it, such as "accelerator": "npu:qualcomm", or write "computes_on": "cpu"',
+        )
 
 
 def physical_cores(root: Path = ROOT) -> int:

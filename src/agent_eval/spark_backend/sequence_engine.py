@@ -11,7 +11,7 @@ Knows no model and no text. Engines that keep sequences in a manner of their own
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from time import perf_counter
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
@@ -114,6 +114,11 @@ class SequenceEngine(Generic[Mark]):
         """Most tokens of prompt and generation together."""
         return self._core.context
 
+    @property
+    def vocabulary(self) -> int:
+        """Number of tokens that there are."""
+        return self._core.vocabulary
+
     def begin(self, prefix: Sequence[int] = ()) -> None:
         """Forget the episode before, but for a prefix that this one begins with too.
 
@@ -183,6 +188,26 @@ class SequenceEngine(Generic[Mark]):
         with self._computing():
             parts = [self._compute(part, len(part)).clone() for part in self._parts(tokens)]
         return torch.cat(parts)
+
+    def walk(self, prompt: Sequence[int], choose: Callable[[Tensor], int | None]) -> None:
+        """Compute what ``generate`` computes, in the same passes, while the caller chooses the tokens.
+
+        Args:
+            prompt: What they follow.
+            choose: Gets the logits of the next token, (V,) float32, which the next call may overwrite; returns that
+                token, or None to end. The last token of a reply need not be computed: it ends in ``generate`` too.
+
+        Raises:
+            ContextOverflow: the prompt leaves no room for one token, or a token no longer fits.
+            EngineFault: the prompt is not valid, or the computation failed.
+        """
+        check_tokens(prompt, self._core.vocabulary)
+        check_room(len(prompt), self.context)
+        with self._computing():
+            logits = self._prefill(prompt, self._reuse(prompt))
+            while (token := choose(logits)) is not None:
+                check_room(len(self._computed), self.context)
+                logits = self._compute([token], 1)[0]
 
     @contextmanager
     def _computing(self) -> Iterator[None]:

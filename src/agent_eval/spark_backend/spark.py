@@ -17,7 +17,7 @@ from agent_eval.spark_backend.checkpoints.config import SparkConfig
 from agent_eval.spark_backend.checkpoints.fitting import require_fit
 from agent_eval.spark_backend.constrain import grammar
 from agent_eval.spark_backend.families import TORCH, EngineChoice, family_of
-from agent_eval.spark_backend.meter import seconds_of
+from agent_eval.spark_backend.meter import memory_of, seconds_of
 from agent_eval.spark_backend.tokenizer import SparkTokenizer
 from agent_eval.types import Generation, Message, Sampling
 
@@ -40,6 +40,7 @@ class SparkModel:
         thinking: Whether turns begin inside the thinking tags.
         notes: What the build is, for the record.
         trap_s: Where the head was left as it is beside quantised projections: seconds of its product for one token.
+        loaded_bytes: Anonymous memory that loading added to the process; None where the system does not tell.
         constrained: Whether a reply can be nothing but a call of one of the tools; the engine must be able to.
     """
 
@@ -53,18 +54,21 @@ class SparkModel:
         thinking: bool = True,
         notes: str = "",
         trap_s: float | None = None,
+        loaded_bytes: int | None = None,
         constrained: bool = False,
     ) -> None:
         self.engine = engine
         """What computes."""
-        self._tokenizer = tokenizer
+        self.tokenizer = tokenizer
         self._template = template
-        self._stop = stop
+        self.stop = stop
+        """Tokens that end a turn."""
         self._thinking = thinking
         self._constrained = constrained
         self._begun = False
         self.notes = notes
         self.trap_s = trap_s
+        self.loaded_bytes = loaded_bytes
 
     @classmethod
     def load(
@@ -98,7 +102,9 @@ class SparkModel:
         template = ChatTemplate.from_folder(text or folder, special_tokens(config, tokenizer))
         stop = stop_tokens(config, tokenizer)
         require_fit(config, tokenizer, template, stop)
+        before = memory_of()
         opened = family_of(build, replace(choice, text=text)).open(folder, build, threads=threads, context=context)
+        after = memory_of()
         told = opened.description
         trap_s = seconds_of(opened.head) if told.head_trap and opened.head is not None else None
         return cls(
@@ -109,6 +115,7 @@ class SparkModel:
             thinking=thinking,
             notes=told.notes,
             trap_s=trap_s,
+            loaded_bytes=max(0, after.anonymous - before.anonymous) if before and after else None,
             constrained=choice.constrained,
         )
 
@@ -133,16 +140,26 @@ class SparkModel:
             EngineFault: the computation failed.
             CheckpointError: the template refuses the conversation.
         """
+        prompt = self.open_turn(messages, tools)
+        if self._constrained:
+            sampling = replace(sampling, grammar=grammar(tools, thinking=self._thinking))
+        result = self.engine.generate(prompt, self.stop, sampling)
+        tokens = len(result.ids) + (result.finish == "stop")
+        return Generation(self.tokenizer.decode(result.ids), result.finish, tokens, result.timing)
+
+    def open_turn(self, messages: Sequence[Message], tools: Sequence[Mapping[str, object]]) -> list[int]:
+        """Return the tokens of a conversation up to the next turn; with an episode's first, the engine begins.
+
+        Raises:
+            EngineFault: what episodes have in common was kept and cannot be brought back.
+            CheckpointError: the template refuses the conversation.
+        """
         # Rendered whole each time: what stays the same is found again by the engine, token by token.
-        prompt = self._tokenizer.encode(self._template.render(messages, tools, thinking=self._thinking))
+        prompt = self.tokenizer.encode(self._template.render(messages, tools, thinking=self._thinking))
         if not self._begun:
             self.engine.begin(self._prefix(prompt, messages, tools))
             self._begun = True
-        if self._constrained:
-            sampling = replace(sampling, grammar=grammar(tools, thinking=self._thinking))
-        result = self.engine.generate(prompt, self._stop, sampling)
-        tokens = len(result.ids) + (result.finish == "stop")
-        return Generation(self._tokenizer.decode(result.ids), result.finish, tokens, result.timing)
+        return prompt
 
     def _prefix(
         self, prompt: Sequence[int], messages: Sequence[Message], tools: Sequence[Mapping[str, object]]
@@ -154,7 +171,7 @@ class SparkModel:
         except CheckpointError:
             return ()  # a template that wants more than a user's turn; then nothing is kept between episodes
         same = 0
-        for one, other in zip(self._tokenizer.encode(bare), prompt[:-1], strict=False):
+        for one, other in zip(self.tokenizer.encode(bare), prompt[:-1], strict=False):
             if one != other:
                 break
             same += 1

@@ -10,13 +10,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import f_oneway
+from scipy.stats import bootstrap, f_oneway
 
 from agent_eval.reports.stats import (
     Count,
     Pairs,
     bonett_price,
     clustered_difference,
+    clustered_pass_hat,
     clustered_share,
     effective_size,
     intraclass_correlation,
@@ -26,14 +27,9 @@ from agent_eval.reports.stats import (
     wilson,
 )
 from agent_eval.types import Interval
+from tests.reports.stats.simulators import beta_binomial
 
 COUNTS = st.integers(1, 8).flatmap(lambda n: st.builds(Count, st.integers(0, n), st.just(n)))
-
-
-def beta_binomial(rng: np.random.Generator, clusters: int, size: int, mean: float, icc: float) -> list[Count]:
-    """Draw clusters whose trials correlate so much."""
-    total = (1 - icc) / icc
-    return [Count(int(rng.binomial(size, rng.beta(mean * total, (1 - mean) * total))), size) for _ in range(clusters)]
 
 
 # --- how alike
@@ -120,6 +116,24 @@ def test_more_instances_than_there_are_is_an_error(counts: list[Count], k: int) 
     for share in (pass_hat, pass_at):
         with pytest.raises(ValueError, match=f"k is {k}"):
             share(counts, k)
+
+
+def test_pass_hat_with_its_interval_is_the_bootstrap_of_tasks_by_scipy() -> None:
+    counts = [Count(events, 3) for events in (3, 3, 2, 1, 0, 3, 3, 2, 3, 0, 1, 3, 3, 3, 2, 0, 3, 1, 3, 3)]
+    found = clustered_pass_hat(counts, 2, seed=5)
+    chances = [math.comb(count.events, 2) / 3 for count in counts]
+    other = bootstrap((chances,), np.mean, n_resamples=20_000, method="percentile", rng=np.random.default_rng(9))
+    assert found.estimate == pytest.approx(pass_hat(counts, 2))
+    assert found.n == 20
+    assert found.low == pytest.approx(other.confidence_interval.low, abs=0.02)
+    assert found.high == pytest.approx(other.confidence_interval.high, abs=0.02)
+
+
+def test_tasks_that_are_all_passed_or_all_failed_have_an_interval_of_their_number() -> None:
+    assert clustered_pass_hat([Count(2, 2)] * 12, 2, seed=1) == wilson(12, 12)
+    assert clustered_pass_hat([Count(0, 2)] * 12, 2, seed=1) == wilson(0, 12)
+    with pytest.raises(ValueError, match="k is 3"):
+        clustered_pass_hat([Count(1, 2)], 3, seed=1)
 
 
 # --- two builds

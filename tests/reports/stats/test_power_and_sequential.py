@@ -135,3 +135,34 @@ def test_a_wrong_verdict_is_as_rare_as_it_should_be_and_comes_soon(lost_share: f
         discordant.append(verdict.lost + verdict.gained)
     assert errors / 2000 < 0.06
     assert 14 < sum(discordant) / 2000 < 24
+
+
+def test_either_verdict_also_waits_for_the_margin() -> None:
+    gained_then_level = [GAINED] * 5 + [BOTH] * 5
+    assert sequential_test(gained_then_level).pairs == 5
+    many = [LOST, GAINED] * 60
+    without, with_margin = sequential_test(many), sequential_test(many, 0.1)
+    assert (without.verdict, without.pairs) == ("no worse", 22)
+    assert with_margin.verdict == "insufficient evidence"
+    assert with_margin.log_ratio == without.log_ratio, "Wald's test has ended"
+    assert sequential_test(many + [BOTH] * 300, 0.1).verdict == "no worse"
+    seldom_lost = ([LOST] + [BOTH] * 19) * 8  # five points, all of them lost
+    assert sequential_test(seldom_lost).verdict == "worse"
+    assert sequential_test(seldom_lost, 0.1).verdict == "insufficient evidence"
+
+
+def test_pairs_of_one_task_take_longer_to_clear_the_margin() -> None:
+    pairs = [GAINED, GAINED, GAINED, GAINED, GAINED, *[BOTH] * 20, LOST, LOST, *[BOTH] * 80]
+    apart = sequential_test(pairs, 0.05)
+    together = sequential_test(pairs, 0.05, [f"task {place // 8}" for place in range(len(pairs))])
+    assert apart.verdict == together.verdict == "no worse"
+    assert together.pairs >= apart.pairs
+
+
+@given(st.lists(st.tuples(st.booleans(), st.booleans()), max_size=120))
+def test_a_margin_never_makes_a_verdict_that_was_not(pairs: list[tuple[bool, bool]]) -> None:
+    plain, careful = sequential_test(pairs), sequential_test(pairs, 0.1)
+    assert careful.log_ratio == plain.log_ratio
+    if careful.decided:
+        assert careful.verdict == plain.verdict
+        assert careful.pairs >= plain.pairs

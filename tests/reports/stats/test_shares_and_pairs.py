@@ -18,6 +18,7 @@ from agent_eval.reports.stats import (
     bonett_price,
     bootstrap_median,
     clustered_share,
+    cost_per_event,
     holm,
     lower_bound,
     mcnemar,
@@ -349,3 +350,44 @@ def test_shares_and_tests_are_those_of_statsmodels(table: tuple[int, int, int]) 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=8))
 def test_adjusted_values_are_those_of_statsmodels(values: list[float]) -> None:
     assert holm(values) == pytest.approx(tuple(multipletests(values, method="holm")[1]))
+
+
+# --- what an event costs
+
+
+def test_a_cost_per_event_counts_the_trials_without_one() -> None:
+    cost = cost_per_event([2.0, 4.0, 6.0, 8.0] * 10, [True, False, True, False] * 10, seed=1)
+    assert (cost.estimate, cost.n) == (10.0, 20)
+    assert 6 < cost.low < 8 < 13 < cost.high < 17
+
+
+def test_a_cost_per_few_events_has_no_upper_end() -> None:
+    assert cost_per_event([1.0] * 50, [True] * 2 + [False] * 48, seed=1).high == math.inf
+    assert math.isfinite(cost_per_event([1.0] * 50, [True] * 8 + [False] * 42, seed=1).high)
+    with pytest.raises(ValueError, match="at least one event"):
+        cost_per_event([1.0], [False], seed=1)
+
+
+def test_the_interval_of_a_cost_covers_what_it_should() -> None:
+    rng = random.Random(11)
+    covered = 0
+    for trial in range(300):
+        events = [rng.random() < 0.6 for _ in range(80)]
+        costs = [rng.uniform(1, 3) if event else rng.uniform(2, 6) for event in events]
+        cost = cost_per_event(costs, events, seed=trial)
+        covered += cost.low <= (0.6 * 2 + 0.4 * 4) / 0.6 <= cost.high
+    assert 0.91 <= covered / 300 <= 0.98
+
+
+@given(tables())
+def test_pairs_that_are_worth_what_they_are_change_nothing(table: tuple[int, int, int]) -> None:
+    assert bonett_price(*table, worth=table[2]) == bonett_price(*table)
+    assert pairs_needed(*table, 0.1, worth=table[2]) == pairs_needed(*table, 0.1)
+
+
+@given(tables(), st.floats(0.3, 1.0))
+def test_pairs_that_are_worth_less_widen_the_interval_and_need_more(table: tuple[int, int, int], each: float) -> None:
+    plain, less = bonett_price(*table), bonett_price(*table, worth=each * table[2])
+    assert less.estimate == plain.estimate
+    if less.low > -1 and less.high < 1:
+        assert less.high - less.low >= plain.high - plain.low - 1e-9

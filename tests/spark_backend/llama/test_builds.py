@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -81,6 +83,26 @@ def test_the_ledger_says_what_llama_says_of_its_memory() -> None:
 
 def test_a_short_context_keeps_the_window_only_as_long_as_itself() -> None:
     assert cache_bytes(SPARK_1_7B, 256) == 28 * 256 * 2 * 512 * 2
+
+
+_MADE_AND_LOADED = """
+import sys
+from pathlib import Path
+from agent_eval.spark_backend.llama.builds import load_llama, make_gguf
+folder = Path(sys.argv[1])
+make_gguf(folder, "q4_k_m", threads=4)
+load_llama(folder, "q4_k_m", threads=1, context=64)
+print("loaded")
+"""
+
+
+@pytest.mark.peers
+def test_a_process_can_load_what_its_own_threads_have_made(checkpoint: Path, cache: Path) -> None:
+    pytest.importorskip("xllamacpp")
+    del cache
+    command = [sys.executable, "-c", _MADE_AND_LOADED, str(checkpoint)]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stdout) == (0, "loaded\n"), ended.stderr
 
 
 @pytest.mark.peers

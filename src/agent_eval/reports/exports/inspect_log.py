@@ -14,6 +14,7 @@ from typing import Any
 
 from agent_eval.outcome import Facts
 from agent_eval.records import EpisodeRecord, RunManifest, StepRecord
+from agent_eval.reports.evidence import is_decided
 from agent_eval.reports.selection import builds_of, faulted, judged, latest
 from agent_eval.reports.stats import wilson
 
@@ -27,19 +28,21 @@ Log = Mapping[str, Any]
 def inspect_logs(manifest: RunManifest, records: Sequence[EpisodeRecord]) -> Mapping[str, Log]:
     """Return the log of each build under the name of its file, which has the form that ``inspect view`` looks for."""
     counted = latest(records)
+    planned = len(manifest.configuration.tasks) * manifest.configuration.instances
+    decided = is_decided(manifest, records)
     logs = {}
     for build in builds_of(manifest, records):
         identity = _digest(manifest.created, manifest.configuration.suite_digest, build)
         at = datetime.fromisoformat(manifest.created).strftime("%Y-%m-%dT%H-%M-%S+00-00")
+        mine = [record for record in counted if record.build == build]
         logs[f"{at}_agent-eval-{build}_{identity}.json"] = _log(
-            manifest, build, [record for record in counted if record.build == build], identity
+            manifest, build, mine, identity, len(mine) if decided else planned
         )
     return logs
 
 
-def _log(manifest: RunManifest, build: str, records: Sequence[EpisodeRecord], identity: str) -> Log:
+def _log(manifest: RunManifest, build: str, records: Sequence[EpisodeRecord], identity: str, planned: int) -> Log:
     configuration = manifest.configuration
-    planned = len(configuration.tasks) * configuration.instances
     counted = judged(records)
     passed = sum(record.outcome.label == "success" for record in counted)
     share = wilson(passed, len(counted)) if counted else None

@@ -7,12 +7,15 @@ say what they return instead; none returns NaN. Each module names the sources of
 from agent_eval.reports.stats.clusters import (
     Pairs,
     clustered_difference,
+    clustered_pass_hat,
+    effective_pairs,
     effective_size,
     intraclass_correlation,
     pass_at,
     pass_hat,
     sign_flip,
 )
+from agent_eval.reports.stats.means import clustered_mean, clustered_quantiles
 from agent_eval.reports.stats.medians import bootstrap_median
 from agent_eval.reports.stats.pairs import (
     ASSUMED_DISCORDANCE,
@@ -29,12 +32,13 @@ from agent_eval.reports.stats.pairs import (
 )
 from agent_eval.reports.stats.power import mcnemar_power, non_inferiority_power, pairs_for_mcnemar
 from agent_eval.reports.stats.resampling import CONFIDENCE, RESAMPLES
-from agent_eval.reports.stats.sequential import SequentialVerdict, sequential_test
-from agent_eval.reports.stats.shares import UNKNOWN_SHARE, Count, clustered_share, wilson
+from agent_eval.reports.stats.sequential import EARLY, sequential_test
+from agent_eval.reports.stats.shares import UNKNOWN_SHARE, Count, clustered_share, cost_per_event, wilson
 
 __all__ = [
     "ASSUMED_DISCORDANCE",
     "CONFIDENCE",
+    "EARLY",
     "MOST_PAIRS",
     "POWER",
     "RESAMPLES",
@@ -42,11 +46,15 @@ __all__ = [
     "UNKNOWN_SHARE",
     "Count",
     "Pairs",
-    "SequentialVerdict",
     "bonett_price",
     "bootstrap_median",
     "clustered_difference",
+    "clustered_mean",
+    "clustered_pass_hat",
+    "clustered_quantiles",
     "clustered_share",
+    "cost_per_event",
+    "effective_pairs",
     "effective_size",
     "holm",
     "intraclass_correlation",

@@ -15,7 +15,7 @@ import numpy as np
 
 from agent_eval.reports.stats.pairs import bonett_price
 from agent_eval.reports.stats.resampling import CONFIDENCE, RESAMPLES, around, draws
-from agent_eval.reports.stats.shares import Count
+from agent_eval.reports.stats.shares import Count, wilson
 from agent_eval.types import Interval
 
 MOST_ENUMERATED = 14
@@ -32,6 +32,37 @@ class Pairs(NamedTuple):
     n: int
 
 
+class _Cluster(NamedTuple):
+    total: int
+    """Sum of the values of a cluster."""
+    squares: int
+    """Sum of their squares."""
+    n: int
+
+
+def _correlation(clusters: Sequence[_Cluster]) -> float:
+    """Return the ANOVA estimate of the correlation within clusters, at least 0."""
+    used = [cluster for cluster in clusters if cluster.n > 0]
+    trials = sum(cluster.n for cluster in used)
+    if len(used) < 2 or trials == len(used):
+        return 0.0
+    mean = sum(cluster.total for cluster in used) / trials
+    between = sum((each.total / each.n - mean) ** 2 * each.n for each in used) / (len(used) - 1)
+    within = sum(each.squares - each.total**2 / each.n for each in used) / (trials - len(used))
+    size = (trials - sum(each.n**2 for each in used) / trials) / (len(used) - 1)
+    spread = between + (size - 1) * within
+    return min(1.0, max(0.0, (between - within) / spread)) if spread > 0 else 0.0
+
+
+def _worth(sizes: Sequence[int], correlation: float) -> float:
+    """Return how many independent trials are worth as much as clusters of these sizes."""
+    trials = sum(sizes)
+    if trials == 0:
+        return 0.0
+    met = sum(size**2 for size in sizes) / trials
+    return trials / (1 + (met - 1) * correlation)
+
+
 # ----------------------------------------------------------------------------------------------------------------------
 # one build
 
@@ -42,16 +73,7 @@ def intraclass_correlation(counts: Sequence[Count]) -> float:
     The ANOVA estimator for binary trials in clusters of unequal size (M. S. Ridout and others, 1999). A negative
     estimate becomes 0; so does one of a single cluster, of clusters with one trial each, or without any spread.
     """
-    used = [count for count in counts if count.chances > 0]
-    clusters, trials = len(used), sum(count.chances for count in used)
-    if clusters < 2 or trials == clusters:
-        return 0.0
-    mean = sum(count.events for count in used) / trials
-    between = sum((c.events / c.chances - mean) ** 2 * c.chances for c in used) / (clusters - 1)
-    within = sum(c.events * (1 - c.events / c.chances) for c in used) / (trials - clusters)
-    size = (trials - sum(c.chances**2 for c in used) / trials) / (clusters - 1)
-    spread = between + (size - 1) * within
-    return min(1.0, max(0.0, (between - within) / spread)) if spread > 0 else 0.0
+    return _correlation([_Cluster(count.events, count.events, count.chances) for count in counts])
 
 
 def effective_size(counts: Sequence[Count]) -> float:
@@ -60,11 +82,7 @@ def effective_size(counts: Sequence[Count]) -> float:
     L. Kish (1965): n / (1 + (m - 1) * ICC), with m the size of a cluster as a trial meets it, so that it holds for
     clusters of unequal size.
     """
-    trials = sum(count.chances for count in counts)
-    if trials == 0:
-        return 0.0
-    met = sum(count.chances**2 for count in counts) / trials
-    return trials / (1 + (met - 1) * intraclass_correlation(counts))
+    return _worth([count.chances for count in counts], intraclass_correlation(counts))
 
 
 def pass_hat(counts: Sequence[Count], k: int) -> float:
@@ -77,6 +95,22 @@ def pass_hat(counts: Sequence[Count], k: int) -> float:
     """
     _require_instances(counts, k)
     return sum(comb(count.events, k) / comb(count.chances, k) for count in counts) / len(counts)
+
+
+def clustered_pass_hat(counts: Sequence[Count], k: int, seed: int, confidence: float = CONFIDENCE) -> Interval:
+    """Return pass^k with an interval that resamples tasks; n is tasks.
+
+    Where all tasks have the same chance resampling shows no spread; the interval is then Wilson's, with a trial a task.
+
+    Raises:
+        ValueError: there is no task, or one has fewer than k instances.
+    """
+    estimate = pass_hat(counts, k)
+    chances = np.array([comb(count.events, k) / comb(count.chances, k) for count in counts])
+    if (chances == chances[0]).all():
+        plain = wilson(round(estimate * len(counts)), len(counts), confidence)
+        return Interval(estimate, min(plain.low, estimate), max(plain.high, estimate), len(counts))
+    return around(estimate, chances[draws(len(counts), seed)].mean(axis=1), len(counts), confidence)
 
 
 def pass_at(counts: Sequence[Count], k: int) -> float:
@@ -100,6 +134,16 @@ def _require_instances(counts: Sequence[Count], k: int) -> None:
 
 # ----------------------------------------------------------------------------------------------------------------------
 # two builds
+
+
+def effective_pairs(pairs: Sequence[Pairs]) -> float:
+    """Return how many independent pairs tell as much about the difference as those of the clusters.
+
+    As ``effective_size``, for the differences of pairs, each -1, 0 or 1: what two instances of a task share in success
+    cancels in a pair, so this is mostly close to the number of pairs.
+    """
+    correlation = _correlation([_Cluster(each.gained - each.lost, each.gained + each.lost, each.n) for each in pairs])
+    return _worth([each.n for each in pairs], correlation)
 
 
 def clustered_difference(pairs: Sequence[Pairs], seed: int, confidence: float = CONFIDENCE) -> Interval:

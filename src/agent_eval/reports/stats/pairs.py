@@ -53,16 +53,26 @@ def holm(p_values: Sequence[float]) -> tuple[float, ...]:
     return tuple(adjusted)
 
 
-def bonett_price(lost: int, gained: int, n: int, confidence: float = CONFIDENCE) -> Interval:
+def bonett_price(
+    lost: int, gained: int, n: int, confidence: float = CONFIDENCE, *, worth: float | None = None
+) -> Interval:
     """Return the paired difference of shares, build minus reference, with its Bonett-Price interval.
 
     The estimate is the plain (gained - lost) / n; the interval is centred on the adjusted one.
+
+    Args:
+        lost: Pairs that only the reference passed.
+        gained: Pairs that only the build passed.
+        n: Pairs.
+        confidence: Of the two-sided interval.
+        worth: Independent pairs that tell as much as the n do (``effective_pairs``); n where None. The interval is
+            that of so many pairs, lost and gained at the same rates. So in all functions here.
 
     Raises:
         ValueError: n is 0, or the discordant pairs exceed n.
     """
     _require_pairs(lost, gained, n)
-    adjusted = _adjusted(lost, gained, n)
+    adjusted = _adjusted(lost, gained, n, worth)
     reach = _z((1 + confidence) / 2) * adjusted.error
     return Interval(
         (gained - lost) / n,
@@ -72,25 +82,25 @@ def bonett_price(lost: int, gained: int, n: int, confidence: float = CONFIDENCE)
     )
 
 
-def lower_bound(lost: int, gained: int, n: int, confidence: float = CONFIDENCE) -> float:
+def lower_bound(lost: int, gained: int, n: int, confidence: float = CONFIDENCE, *, worth: float | None = None) -> float:
     """Return the one-sided Bonett-Price lower bound of the paired difference; -1 when there is no pair."""
     if n == 0:
         return -1.0
     _require_pairs(lost, gained, n)
-    adjusted = _adjusted(lost, gained, n)
+    adjusted = _adjusted(lost, gained, n, worth)
     return max(-1.0, adjusted.difference - _z(confidence) * adjusted.error)
 
 
-def upper_bound(lost: int, gained: int, n: int, confidence: float = CONFIDENCE) -> float:
+def upper_bound(lost: int, gained: int, n: int, confidence: float = CONFIDENCE, *, worth: float | None = None) -> float:
     """Return the one-sided Bonett-Price upper bound of the paired difference; 1 when there is no pair."""
     if n == 0:
         return 1.0
     _require_pairs(lost, gained, n)
-    adjusted = _adjusted(lost, gained, n)
+    adjusted = _adjusted(lost, gained, n, worth)
     return min(1.0, adjusted.difference + _z(confidence) * adjusted.error)
 
 
-def non_inferiority(lost: int, gained: int, n: int, margin: float) -> Verdict:
+def non_inferiority(lost: int, gained: int, n: int, margin: float, *, worth: float | None = None) -> Verdict:
     """Say whether a build is no worse than the reference, worse by more than the margin, or not yet known to be either.
 
     ``no worse``: the one-sided 95 % lower bound of the difference is above -margin. ``worse``: the one-sided 95 % upper
@@ -100,26 +110,28 @@ def non_inferiority(lost: int, gained: int, n: int, margin: float) -> Verdict:
         ValueError: the margin is not between 0 and 1.
     """
     _require_margin(margin)
-    if lower_bound(lost, gained, n) > -margin:
+    if lower_bound(lost, gained, n, worth=worth) > -margin:
         return "no worse"
-    if upper_bound(lost, gained, n) < -margin:
+    if upper_bound(lost, gained, n, worth=worth) < -margin:
         return "worse"
     return "insufficient evidence"
 
 
-def pairs_needed(lost: int, gained: int, n: int, margin: float, power: float = POWER) -> int:
+def pairs_needed(
+    lost: int, gained: int, n: int, margin: float, power: float = POWER, *, worth: float | None = None
+) -> int:
     """Return how many further pairs a verdict needs, if pairs go on to be lost and gained at the rates seen.
 
     The answer is the smallest total N, less n, at which the Bonett-Price bound clears -margin with the given power:
     ``|d(N) + margin| >= (z(0.95) + z(power)) * error(N)``, where d and error are the adjusted values at the expected
     counts of N pairs. It is 0 exactly when there is a verdict; more pairs at the same rates never raise it; it is at
     most ``MOST_PAIRS``, which is also the answer where the difference seen lies on the margin itself. Before the first
-    pair it plans with ``ASSUMED_DISCORDANCE``.
+    pair it plans with ``ASSUMED_DISCORDANCE``. Where pairs are worth less than independent ones, so are further ones.
 
     Raises:
         ValueError: the margin is not between 0 and 1, or the discordant pairs exceed n.
     """
-    if non_inferiority(lost, gained, n, margin) != "insufficient evidence":
+    if non_inferiority(lost, gained, n, margin, worth=worth) != "insufficient evidence":
         return 0
     half = ASSUMED_DISCORDANCE / 2
     lost_rate, gained_rate = (lost / n, gained / n) if n else (half, half)
@@ -127,9 +139,10 @@ def pairs_needed(lost: int, gained: int, n: int, margin: float, power: float = P
     if side == 0:
         return MOST_PAIRS
     reach = _z(CONFIDENCE) + _z(power)
+    each = worth / n if worth is not None and n else 1.0
 
     def enough(total: int) -> bool:
-        at = _adjusted(lost_rate * total, gained_rate * total, total)
+        at = _adjusted(lost_rate * total, gained_rate * total, total, each * total)
         return math.copysign(1.0, side) * (at.difference + margin) >= reach * at.error
 
     low, high = n, n + MOST_PAIRS  # low is never enough, or there would be a verdict
@@ -146,11 +159,12 @@ class _Adjusted(NamedTuple):
     error: float
 
 
-def _adjusted(lost: float, gained: float, n: float) -> _Adjusted:
-    """Add one pair to each discordant cell and two to all, as Bonett and Price do."""
-    difference = (gained - lost) / (n + 2)
-    discordance = (lost + gained + 2) / (n + 2)
-    return _Adjusted(difference, math.sqrt(max(0.0, discordance - difference**2) / (n + 2)))
+def _adjusted(lost: float, gained: float, n: float, worth: float | None = None) -> _Adjusted:
+    """Add one pair to each discordant cell and two to all, as Bonett and Price do; of the pairs that n are worth."""
+    pairs = n if worth is None else worth
+    difference = (gained - lost) / n * pairs / (pairs + 2)
+    discordance = ((lost + gained) / n * pairs + 2) / (pairs + 2)
+    return _Adjusted(difference, math.sqrt(max(0.0, discordance - difference**2) / (pairs + 2)))
 
 
 def _z(probability: float) -> float:

@@ -38,6 +38,32 @@ def wilson(k: int, n: int, confidence: float = CONFIDENCE) -> Interval:
     return Interval(k / n, max(0.0, float(low)), min(1.0, float(high)), n)
 
 
+def cost_per_event(costs: Sequence[float], events: Sequence[bool], seed: int) -> Interval:
+    """Return all costs over the number of events, with a percentile bootstrap interval over trials; n is events.
+
+    Resamples without an event cost infinitely much: with three events or fewer the interval has no upper end.
+
+    Args:
+        costs: Of each trial, whether it ended in the event or not.
+        events: Whether each trial did.
+        seed: Of the bootstrap.
+
+    Raises:
+        ValueError: there is no event.
+    """
+    happened = np.array(events, dtype=np.int64)
+    total = int(happened.sum())
+    if total == 0:
+        raise ValueError("a cost per event needs at least one event; received none")
+    rows = draws(len(happened), seed)
+    spent, events_in = np.array(costs, dtype=np.float64)[rows].sum(axis=1), happened[rows].sum(axis=1)
+    resampled = np.divide(spent, events_in, out=np.full(len(rows), np.inf), where=events_in > 0)
+    tail = (1 - CONFIDENCE) / 2
+    low, high = np.quantile(resampled, [tail, 1 - tail], method="higher")  # between a number and infinity lies none
+    estimate = float(np.sum(np.array(costs, dtype=np.float64))) / total
+    return Interval(estimate, min(float(low), estimate), max(float(high), estimate), total)
+
+
 def clustered_share(counts: Sequence[Count], seed: int, confidence: float = CONFIDENCE) -> Interval:
     """Return the pooled share of events among chances, with an interval that resamples whole clusters.
 

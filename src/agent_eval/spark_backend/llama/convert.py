@@ -59,6 +59,8 @@ def convert(
     described = mixture.metadata(config, build, read_card(folder).name) | _tokenizer(folder, config)
     weights = Weights(folder, config)
     named = list(mixture.tensors(config, build))
+    if any(tensor.type not in _PLAIN for tensor in named):
+        library.load()  # before threads ask for it at once: of two, the one that is dropped takes the log with it
     with ThreadPoolExecutor(threads) as pool:
         planned = [
             PlannedTensor(tensor.name, tensor.shape, tensor.type, partial(_parts, weights, tensor, pool, threads))

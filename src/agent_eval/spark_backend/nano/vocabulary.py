@@ -12,7 +12,6 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
 
@@ -151,9 +150,3 @@ def _roles(texts: Iterable[str]) -> list[str]:
 
 def _bytes() -> pre_tokenizers.ByteLevel:
     return pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
-
-
-def tokenizer_json(tokenizer: Tokenizer) -> dict[str, Any]:
-    """Return the content of ``tokenizer.json``."""
-    data: dict[str, Any] = json.loads(tokenizer.to_str())
-    return data
