@@ -16,6 +16,7 @@ import torch
 from torch import Tensor
 
 from agent_eval.spark_backend.checkpoints.config import SparkConfig
+from agent_eval.spark_backend.probe import probe_machine
 from tests.peers.parity.twin import exact_gelu, published_angles
 
 Place = Literal[
@@ -35,14 +36,21 @@ Place = Literal[
 ]
 PLACES: tuple[Place, ...] = get_args(Place)
 
-When = Literal["prompt", "always"]
-"""In the tokens of the prompt, which are computed many at a time, or in all."""
+When = Literal["prompt", "always", "cut"]
+"""In the tokens of the prompt, which are computed many at a time, or in all; ``cut``: in all, and towards zero."""
 
 Rounds = Mapping[Place, When]
 
 EXACT: Rounds = {}
 
-VLLM: Rounds = {**dict.fromkeys(PLACES, "always"), "scores": "prompt"}
+CUTS = probe_machine().device_class == "x86-avx2"
+"""vLLM 0.32's own operators, compiled for AVX2, drop the bits that bfloat16 lacks; compiled for AVX-512 they round."""
+
+VLLM: Rounds = {
+    **dict.fromkeys(PLACES, "always"),
+    "scores": "prompt",
+    **(dict.fromkeys(("turned", "mixed"), "cut") if CUTS else {}),
+}
 """vLLM: every operator takes and gives bfloat16; only the gate of a token or two is a sum in float32 (``gate.py``)."""
 
 
@@ -57,6 +65,11 @@ def torch_rounds(*, compiled: bool, native: bool) -> Rounds:
     if compiled:
         return {**read, "linear": "prompt"} if native else read
     return {**read, "linear": "always", "gelu": "always", "logits": "always"}
+
+
+def cut(x: Tensor) -> Tensor:
+    """Return float32 numbers without the bits that bfloat16 lacks: rounded towards zero."""
+    return (x.contiguous().view(torch.int32) & -(2**16)).view(torch.float32)
 
 
 class Computed(NamedTuple):
@@ -163,6 +176,8 @@ class _Rounding:
         when = self._rounds.get(place)
         if when is None:
             return x
+        if when == "cut":
+            return cut(x.float()).to(x.dtype)
         rounded = x.bfloat16().to(x.dtype)
         return rounded if when == "always" else torch.cat((rounded[: self._prompt], x[self._prompt :]))
 

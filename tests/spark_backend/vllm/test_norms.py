@@ -16,6 +16,7 @@ from vllm import EngineArgs, ir
 from agent_eval import environment, wiring
 from agent_eval.spark_backend.vllm import norms
 from agent_eval.spark_backend.vllm.switches import Switches
+from tests.spark_backend.vllm.rounding import CUTS, cut
 
 pytestmark = pytest.mark.vllm
 
@@ -41,8 +42,13 @@ def inputs(dtype: torch.dtype, *shape: int) -> tuple[Tensor, Tensor, Tensor]:
     return x, residual, (1 + torch.randn(shape[-1], generator=generator) * 0.3).to(dtype)
 
 
+def written(exact: Tensor, dtype: torch.dtype) -> Tensor:
+    """Return exact numbers as the compiled operators of this machine write them."""
+    return cut(exact).to(dtype) if CUTS and dtype == torch.bfloat16 else exact.to(dtype)
+
+
 def rounded_once(x: Tensor, weight: Tensor) -> Tensor:
-    return torch.nn.functional.rms_norm(x.float(), weight.shape, weight.float(), EPSILON).to(x.dtype)
+    return written(torch.nn.functional.rms_norm(x.float(), weight.shape, weight.float(), EPSILON), x.dtype)
 
 
 def configured(switches: Switches) -> Any:
@@ -82,13 +88,15 @@ def test_a_norm_multiplies_by_the_weight_before_it_rounds(dtype: torch.dtype, sh
         # a sum in another order may land on the other side of a rounding step
         assert (out == once).float().mean() > 0.99
         assert (out == native).float().mean() < 0.9
-        torch.testing.assert_close(out, native, atol=2**-7, rtol=2**-7)
+        apart = 2**-6 if CUTS else 2**-7  # each of the two loses up to a step that way, and rounds by half a step
+        torch.testing.assert_close(out, native, atol=apart, rtol=apart)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_a_sum_and_its_norm_replace_their_inputs(dtype: torch.dtype) -> None:
     x, residual, weight = inputs(dtype, 5, 256)
-    native, stream = ir.ops.fused_add_rms_norm.impls["native"].impl_fn(x, residual, weight, EPSILON)
+    native, _ = ir.ops.fused_add_rms_norm.impls["native"].impl_fn(x, residual, weight, EPSILON)
+    stream = written(x.float() + residual.float(), dtype)
     out, after = norms.add(x, residual, weight, EPSILON)
     assert out is x
     assert after is residual

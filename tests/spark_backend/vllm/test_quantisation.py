@@ -235,6 +235,8 @@ def test_vllm_loads_the_same_folder_by_itself_and_multiplies_by_the_same_weights
     said = serving(engine.model)
     if not any("cpu_gemm_wna16" in phrase for phrase in said):
         pytest.skip(f"vLLM has no product with 16-bit activations here: {said}")
+    if not hasattr(torch.ops._C, "cpu_gemm_wna16"):
+        pytest.skip("vLLM's library for this processor (AVX2) holds no cpu_gemm_wna16, though its loader chooses it")
     found = of_vllm(engine.model, inputs)
     assert said[0].startswith("vLLM's cpu_gemm_wna16")
     assert said[1].startswith("head: vLLM's cpu_gemm_wna16")

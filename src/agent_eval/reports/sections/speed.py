@@ -78,8 +78,8 @@ def _bands(report: Report) -> str:
 
 def _waiting_and_memory(timed: RunSpeed) -> Table:
     rows = [
-        Row(("first token, ms", *(_milliseconds(build) for build in timed.builds))),
-        Row(("loaded, MiB", *(_mebibytes(build.loaded_bytes) for build in timed.builds))),
+        Row(("TTFT, ms", *(_milliseconds(build) for build in timed.builds))),
+        Row(("MiB", *(_mebibytes(build.loaded_bytes) for build in timed.builds))),
     ]
     return beside([build.build for build in timed.builds], rows)
 
@@ -98,7 +98,7 @@ def _mebibytes(size: int | None) -> str:
 
 
 def _of_memory(timed: RunSpeed) -> tuple[str, ...]:
-    said = "First token: from the request to the first token of a reply, mean of a block's replies."
+    said = "TTFT: time from the request to the first token of a reply, mean of a block's replies."
     if timed.peak_bytes is not None:
         said += (
             f" Loaded: anonymous memory that loading the build added; with all of them in it the process had at most "
