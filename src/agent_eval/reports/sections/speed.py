@@ -101,7 +101,7 @@ def _of_memory(timed: RunSpeed) -> tuple[str, ...]:
     said = "TTFT: time from the request to the first token of a reply, mean of a block's replies."
     if timed.peak_bytes is not None:
         said += (
-            f" Loaded: anonymous memory that loading the build added; with all of them in it the process had at most "
+            f" MiB: anonymous memory that loading the build added; with all of them in it the process had at most "
             f"{_mebibytes(timed.peak_bytes)} MiB at the end of an episode. `agent-eval bench` measures the peak of "
             "each build in a process of its own."
         )
