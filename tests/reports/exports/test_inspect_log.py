@@ -67,3 +67,17 @@ def test_only_the_last_attempt_is_a_sample() -> None:
     records = [episode("harness_error", attempt=0), episode("success", attempt=1)]
     (log,) = inspect_logs(manifest(("bf16",), tasks=1), records).values()
     assert [sample["metadata"]["attempt"] for sample in log["samples"]] == [1]
+
+
+def test_a_build_took_as_long_as_its_episodes_did() -> None:
+    (log,) = inspect_logs(manifest(("bf16",), tasks=3), run({"bf16": "SSN"})).values()
+    assert (log["stats"]["started_at"], log["stats"]["completed_at"]) == (
+        "2026-01-02T03:04:05+00:00",
+        "2026-01-02T03:04:11+00:00",
+    )
+
+
+def test_a_run_that_ended_when_it_was_decided_is_complete() -> None:
+    letters = {"bf16": "S" * 12, "w4a8": "N" * 12}
+    made = manifest(("bf16", "w4a8"), tasks=12, instances=8, decided_at_margin=0.1)
+    assert {log["status"] for log in inspect_logs(made, run(letters)).values()} == {"success"}

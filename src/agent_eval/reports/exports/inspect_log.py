@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from agent_eval.outcome import Facts
@@ -100,11 +100,16 @@ def _log(manifest: RunManifest, build: str, records: Sequence[EpisodeRecord], id
         },
         "stats": {
             "started_at": manifest.created,
-            "completed_at": "",
+            "completed_at": _after(manifest.created, sum(record.wall_s for record in records)),
             "model_usage": {model: _usage([step for record in records for step in record.steps])},
         },
         "samples": [_sample(record, model) for record in records],
     }
+
+
+def _after(start: str, seconds: float) -> str:
+    """Return a time so much later: builds take turns, so what a build took by itself is all that a run notes of it."""
+    return (datetime.fromisoformat(start) + timedelta(seconds=seconds)).isoformat(timespec="seconds")
 
 
 def _sample(record: EpisodeRecord, model: str) -> Mapping[str, Any]:
