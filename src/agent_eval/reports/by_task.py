@@ -11,10 +11,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from agent_eval.records import EpisodeRecord, RunManifest
-from agent_eval.reports.selection import Pair, builds_of, judged, latest, models_of, pairs_of, reference_of
+from agent_eval.reports.selection import Pair, builds_of, judged, latest, models_of, pairs_of, passed, reference_of
 from agent_eval.reports.stats import (
     Count,
-    Pairs,
     clustered_difference,
     clustered_pass_hat,
     clustered_share,
@@ -22,6 +21,7 @@ from agent_eval.reports.stats import (
     intraclass_correlation,
     sign_flip,
 )
+from agent_eval.reports.summary import outcomes_of, pairs_by_task
 from agent_eval.types import Interval
 
 
@@ -89,10 +89,10 @@ def by_task_of(manifest: RunManifest, records: Sequence[EpisodeRecord], *, refer
 
 def _counts(records: Iterable[EpisodeRecord]) -> list[Count]:
     """Count the passed instances of each task."""
-    passed: dict[str, list[bool]] = defaultdict(list)
+    of_tasks: dict[str, list[bool]] = defaultdict(list)
     for record in records:
-        passed[record.task].append(_passed(record))
-    return [Count(sum(each), len(each)) for each in passed.values()]
+        of_tasks[record.task].append(passed(record))
+    return [Count(sum(each), len(each)) for each in of_tasks.values()]
 
 
 def _build(build: str, counts: Sequence[Count], each: int, seed: int) -> BuildByTask:
@@ -107,13 +107,6 @@ def _build(build: str, counts: Sequence[Count], each: int, seed: int) -> BuildBy
     )
 
 
-def _pair(build: str, pairs: Iterable[Pair], seed: int) -> PairByTask:
-    seen: dict[str, list[tuple[bool, bool]]] = defaultdict(list)
-    for pair in pairs:
-        seen[pair.build.task].append((_passed(pair.reference), _passed(pair.build)))
-    of_tasks = [Pairs(each.count((True, False)), each.count((False, True)), len(each)) for each in seen.values()]
+def _pair(build: str, pairs: Sequence[Pair], seed: int) -> PairByTask:
+    of_tasks = pairs_by_task(outcomes_of(pairs))
     return PairByTask(build, clustered_difference(of_tasks, seed), sign_flip(of_tasks, seed))
-
-
-def _passed(record: EpisodeRecord) -> bool:
-    return record.outcome.label == "success"

@@ -51,6 +51,11 @@ def judged(records: Iterable[EpisodeRecord]) -> tuple[EpisodeRecord, ...]:
     return tuple(record for record in records if record.outcome.facts is not None and not _faulted(record))
 
 
+def passed(record: EpisodeRecord) -> bool:
+    """Return whether an episode ended in success."""
+    return record.outcome.label == "success"
+
+
 def faulted(records: Iterable[EpisodeRecord]) -> tuple[EpisodeRecord, ...]:
     """Keep only the episodes in which the harness failed."""
     return tuple(record for record in records if record.outcome.facts is None or _faulted(record))

@@ -90,12 +90,12 @@ def speed_of(manifest: RunManifest, records: Sequence[EpisodeRecord]) -> RunSpee
     builds = models_of(manifest, records)
     reference = reference_of(builds)
     seed = manifest.configuration.seed
-    bands = _bands(manifest, records)
     timed = _timed(records)
+    bands = _bands(manifest, timed)
     ratios = []
     for build in builds:
         if build != reference:
-            decode, prefill = block_ratios(manifest, records, build, reference)
+            decode, prefill = _block_ratios(timed, build, reference, seed)
             verdicts = speed_verdict(decode, bands.decode), speed_verdict(prefill, bands.prefill)
             ratios.append(SpeedRatio(build, decode, verdicts[0], prefill, verdicts[1]))
     return RunSpeed(
@@ -119,20 +119,22 @@ def speed_of(manifest: RunManifest, records: Sequence[EpisodeRecord]) -> RunSpee
 
 def block_ratios(manifest: RunManifest, records: Sequence[EpisodeRecord], build: str, reference: str) -> BlockRatios:
     """Compare the speeds of two builds block by block, the first block left out."""
-    timed, seed = _timed(records), manifest.configuration.seed
+    return _block_ratios(_timed(records), build, reference, manifest.configuration.seed)
 
+
+def _block_ratios(timed: Sequence[EpisodeRecord], build: str, reference: str, seed: int) -> BlockRatios:
     def ratio(phase: Phase) -> Interval | None:
         return _median(_ratios(_by_block(timed, build, phase), _by_block(timed, reference, phase)), seed)
 
     return BlockRatios(ratio("decode"), ratio("prefill"))
 
 
-def _bands(manifest: RunManifest, records: Sequence[EpisodeRecord]) -> Bands:
+def _bands(manifest: RunManifest, timed: Sequence[EpisodeRecord]) -> Bands:
     """Return the bands: the 95 % range of the reference against itself, where it ran twice and ranges further."""
     configuration = manifest.configuration
     if not configuration.noise_band:
         return LEAST_BANDS
-    noise = block_ratios(manifest, records, configuration.again, configuration.noise_band)
+    noise = _block_ratios(timed, configuration.again, configuration.noise_band, configuration.seed)
     return Bands(*(max(NOISE_BAND, each.high - 1, 1 / each.low - 1) if each else NOISE_BAND for each in noise))
 
 

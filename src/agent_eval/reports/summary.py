@@ -22,6 +22,7 @@ from agent_eval.reports.selection import (
     latest,
     models_of,
     pairs_of,
+    passed,
     reference_of,
     require_one_version,
 )
@@ -194,10 +195,7 @@ class PairSummary:
     @property
     def worth(self) -> float:
         """Independent pairs that tell as much about the difference: instances of one task may resemble each other."""
-        counts: dict[str, Counter[tuple[bool, bool]]] = defaultdict(Counter)
-        for task, reference, build in self.in_order:
-            counts[task][reference, build] += 1
-        return effective_pairs([Pairs(each[True, False], each[False, True], each.total()) for each in counts.values()])
+        return effective_pairs(pairs_by_task(self.in_order))
 
 
 @dataclass(frozen=True)
@@ -245,7 +243,7 @@ def _build_summary(build: str, records: Sequence[EpisodeRecord], seed: int) -> B
     counted = judged(records)
     facts = [facts_of(record) for record in counted]
     labels = Counter(record.outcome.label for record in records)
-    passed = [record for record in counted if record.outcome.label == "success"]
+    successes = [record for record in counted if passed(record)]
     return BuildSummary(
         build=build,
         recorded=len(records),
@@ -257,8 +255,8 @@ def _build_summary(build: str, records: Sequence[EpisodeRecord], seed: int) -> B
         invalid_calls_per_turn=_clustered([Count(f.invalid_calls, f.steps) for f in facts], seed),
         no_effect_share=_clustered([Count(f.no_effect_actions, _actions(f)) for f in facts], seed),
         first_invalid_turn=_median([f.first_invalid_turn for f in facts if f.first_invalid_turn is not None], seed),
-        budget_use=_median([len(record.steps) / record.budget for record in passed], seed),
-        path_efficiency=_median([e for record in passed if (e := path_efficiency(record)) is not None], seed),
+        budget_use=_median([len(record.steps) / record.budget for record in successes], seed),
+        path_efficiency=_median([e for record in successes if (e := path_efficiency(record)) is not None], seed),
         tokens=sum(step.tokens for record in counted for step in record.steps),
         seconds=sum(record.wall_s for record in counted),
         tokens_per_success=_cost(counted, [sum(step.tokens for step in record.steps) for record in counted], seed),
@@ -269,17 +267,17 @@ def _build_summary(build: str, records: Sequence[EpisodeRecord], seed: int) -> B
 def _pair_summary(records: Sequence[EpisodeRecord], reference: str, build: str, seed: int) -> PairSummary:
     pairs = pairs_of(records, reference, build)
     in_order = outcomes_of(pairs)
-    passed = [(each.reference_passed, each.build_passed) for each in in_order]
-    discordant = [Discordance(pair.reference, pair.build) for pair, (a, b) in zip(pairs, passed, strict=True) if a != b]
-    both = [pair for pair, (a, b) in zip(pairs, passed, strict=True) if a and b]
+    ends = [(each.reference_passed, each.build_passed) for each in in_order]
+    discordant = [Discordance(pair.reference, pair.build) for pair, (a, b) in zip(pairs, ends, strict=True) if a != b]
+    both = [pair for pair, (a, b) in zip(pairs, ends, strict=True) if a and b]
     return PairSummary(
         build=build,
         reference=reference,
         pairs=len(pairs),
         both_passed=len(both),
-        both_failed=passed.count((False, False)),
-        lost=passed.count((True, False)),
-        gained=passed.count((False, True)),
+        both_failed=ends.count((False, False)),
+        lost=ends.count((True, False)),
+        gained=ends.count((False, True)),
         migration=dict(Counter((pair.reference.outcome.label, pair.build.outcome.label) for pair in pairs)),
         discordant=tuple(sorted(discordant, key=lambda d: not d.lost)),
         step_ratio=_median([len(p.build.steps) / len(p.reference.steps) for p in both if p.reference.steps], seed),
@@ -289,11 +287,15 @@ def _pair_summary(records: Sequence[EpisodeRecord], reference: str, build: str, 
 
 def outcomes_of(pairs: Sequence[Pair]) -> tuple[PairOutcome, ...]:
     """Reduce pairs to what tests are made on."""
-    return tuple(PairOutcome(p.build.task, _passed(p.reference), _passed(p.build)) for p in pairs)
+    return tuple(PairOutcome(p.build.task, passed(p.reference), passed(p.build)) for p in pairs)
 
 
-def _passed(record: EpisodeRecord) -> bool:
-    return record.outcome.label == "success"
+def pairs_by_task(outcomes: Iterable[PairOutcome]) -> list[Pairs]:
+    """Count the pairs of each task."""
+    counts: dict[str, Counter[tuple[bool, bool]]] = defaultdict(Counter)
+    for task, reference, build in outcomes:
+        counts[task][reference, build] += 1
+    return [Pairs(each[True, False], each[False, True], each.total()) for each in counts.values()]
 
 
 def path_efficiency(record: EpisodeRecord) -> float | None:
@@ -323,8 +325,8 @@ def _clustered(counts: Sequence[Count], seed: int) -> Interval | None:
 
 
 def _cost(records: Sequence[EpisodeRecord], costs: Sequence[float], seed: int) -> Interval | None:
-    passed = [record.outcome.label == "success" for record in records]
-    return cost_per_event(costs, passed, seed) if any(passed) else None
+    successes = [passed(record) for record in records]
+    return cost_per_event(costs, successes, seed) if any(successes) else None
 
 
 def _median(values: Sequence[float], seed: int) -> Interval | None:

@@ -14,7 +14,7 @@ from typing import Literal
 
 from agent_eval.records import EpisodeRecord, RunManifest
 from agent_eval.reports.noise import NoiseBand, noise_band_of
-from agent_eval.reports.selection import builds_of, facts_of, faulted, judged, latest
+from agent_eval.reports.selection import builds_of, facts_of, faulted, judged, latest, passed
 from agent_eval.reports.stats import wilson
 from agent_eval.types import Interval
 
@@ -111,4 +111,4 @@ def _check_oracle(records: Sequence[EpisodeRecord]) -> AgentCheck:
 
 
 def _share(records: Sequence[EpisodeRecord]) -> Interval | None:
-    return wilson(sum(record.outcome.label == "success" for record in records), len(records)) if records else None
+    return wilson(sum(map(passed, records)), len(records)) if records else None
