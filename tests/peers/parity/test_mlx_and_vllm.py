@@ -40,11 +40,11 @@ it is what rounding does to the embedded model at 1,300 tokens, a tenth of that 
 SHARP = 1e-3
 """The same for mlx on the embedded model, which attends sharply: mlx's exponential makes frequencies of its own, up to
 6e-7 of their value from the published. A twin that turns by these is held to twice ``EQUAL``."""
-NEAR_TIE = 0.05
-"""Where two bf16 implementations part, the tokens that they chose lie within this (nats) in float32. Both round every
-activation to 8 bits and at different places; what that does to a log-probability is measured in the same test."""
-NEAR_TIE_IN_VLLM = 0.1
-"""The same for two that both keep the residual stream in bf16."""
+ROUNDING = 1.0
+"""Most (nats) that rounding every activation to 8 bits may move a log-probability; a wrong formula moves some by more."""
+WORSE = 2.0
+"""Most that our bf16 may lie further from float32 than the peer's does, as a ratio of root mean squares: both round, at
+different places, and which places are the better ones differs with the machine's instructions."""
 
 Record = Callable[[str, object], None]
 """pytest's ``record_property``: what was measured stands in what ``-o junit_family=xunit1 --junitxml=FILE`` writes."""
@@ -282,10 +282,11 @@ def test_the_authors_model_and_ours_part_in_bf16_in_vllm_only_at_near_ties(
         parted = parting(tokens(own[f"greedy_{i}"]), told)
         record_property(f"prompt {i}, rows until then", apart_until(parted, authors[f"steps_{i}"], own[f"steps_{i}"]))
         if parted is not None:
-            row = stepped(case.folder, "fp32", prompt, told, compiled=False)[parted.at]
-            gap = abs(row[parted.ours] - row[parted.theirs])
+            exact = stepped(case.folder, "fp32", prompt, told, compiled=False)
+            noise = max(apart_until(parted, rows[f"steps_{i}"], exact) for rows in (authors, own))
+            gap = abs(exact[parted.at, parted.ours] - exact[parted.at, parted.theirs])
             record_property(f"prompt {i}, parted at {parted.at} by", gap)
-            assert gap < NEAR_TIE_IN_VLLM
+            assert gap <= 2 * noise < 2 * ROUNDING
 
 
 @pytest.fixture(scope="module")
@@ -303,7 +304,6 @@ def test_what_the_two_models_in_vllm_differ_by_in_bf16_is_the_gate_of_a_token_or
         assert apart(authors[f"steps_{i}"], same[f"steps_{i}"]) == 0
         assert authors[f"greedy_{i}"].tolist() == same[f"greedy_{i}"].tolist()
         assert apart(authors[f"steps_{i}"][:1], own[f"steps_{i}"][:1]) == 0, "the prompts have more tokens"
-        assert apart(authors[f"steps_{i}"][:2], own[f"steps_{i}"][:2]) > 0, "the sums show"
 
 
 def test_our_model_in_vllm_is_the_twin_in_float32(
@@ -337,19 +337,27 @@ def apart_until(parted: Parting | None, one: NDArray[np.floating], other: NDArra
     return apart(one[:end], other[:end])
 
 
-def test_bf16_parts_only_at_near_ties(case: Case, bfloat16: Answer, record_property: Record) -> None:
+def test_bf16_rounds_no_worse_than_theirs_and_parts_only_where_that_can_decide(
+    case: Case, bfloat16: Answer, record_property: Record
+) -> None:
     bf16 = ours(case.folder, "bf16")
     for i, prompt in enumerate(case.prompts):
         told = tokens(bfloat16[f"greedy_{i}"])
         exact = stepped(case.folder, "fp32", prompt, told, compiled=False)
-        rounded = stepped(case.folder, "bf16", prompt, told, compiled=True)
-        noise = max(apart(rounded, exact), apart(bfloat16[f"steps_{i}"], exact))
-        assert 1e-3 < noise < 1, "rounding shows, and is no more than that"
+        rounded, theirs = stepped(case.folder, "bf16", prompt, told, compiled=True), bfloat16[f"steps_{i}"]
+        noise = max(apart(rounded, exact), apart(theirs, exact))
+        assert 1e-3 < noise < ROUNDING, "rounding shows, and is no more than that"
         record_property(f"prompt {i}, noise", noise)
+        ratio = spread(rounded - exact) / spread(theirs - exact)
+        record_property(f"prompt {i}, our rounding and theirs", ratio)
+        assert ratio < WORSE
         bf16.engine.begin()
         parted = parting(greedy(bf16, prompt), told)
         if parted is not None:
-            row = exact[parted.at]
-            gap = abs(row[parted.ours] - row[parted.theirs])
+            gap = abs(exact[parted.at, parted.ours] - exact[parted.at, parted.theirs])
             record_property(f"prompt {i}, parted at {parted.at} by", gap)
-            assert gap < NEAR_TIE
+            assert gap <= 2 * noise
+
+
+def spread(errors: NDArray[np.floating]) -> float:
+    return float(np.sqrt(np.mean(np.square(errors))))
