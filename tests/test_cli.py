@@ -16,7 +16,8 @@ from pathlib import Path
 import pytest
 
 from agent_eval.agent import adb
-from agent_eval.cli import _FORMATS, main
+from agent_eval.cli import main
+from agent_eval.command_line import FORMATS
 from agent_eval.device_sim import Phone
 from agent_eval.device_sim.serve import ServedPhone
 from agent_eval.records import EPISODES_NAME, RunFolder
@@ -361,7 +362,7 @@ def test_reading_a_run_loads_no_torch(finished: Path) -> None:
 def test_a_report_is_printed_or_written_in_every_format(
     finished: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert ("text", *FORMAT_NAMES) == _FORMATS
+    assert ("text", *FORMAT_NAMES) == FORMATS
     starts = {"text": "Run\n", "markdown": "# Report of ", "json": "{", "csv": "run,build,"}
     for name, start in starts.items():
         assert main(["report", str(finished), "--format", name]) == 0

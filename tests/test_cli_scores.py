@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from agent_eval.cli import command_line, main
+from agent_eval.cli import main
+from agent_eval.command_line import command_line
 from agent_eval.records import RunFolder
 from agent_eval.scoring import INSTANCES
 from agent_eval.tasks import SPLITS, TASKS

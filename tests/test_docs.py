@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import agent_eval
-from agent_eval import cli
+from agent_eval.command_line import command_line
 from agent_eval.device_sim import Phone
 from agent_eval.device_sim.apps import APPS
 from agent_eval.device_sim.u2.device import SimDevice
@@ -112,7 +112,7 @@ HINTED = [
 def test_every_command_that_is_shown_is_understood(place: Path, words: list[str]) -> None:
     assert words[0] in COMMANDS or words[0].startswith("--"), place
     if len(words) > 1:
-        assert cli.command_line().parse_args(words).command
+        assert command_line().parse_args(words).command
 
 
 def test_commands_are_found_in_pages_and_in_messages() -> None:
@@ -124,7 +124,7 @@ def test_commands_are_found_in_pages_and_in_messages() -> None:
 def test_the_readme_names_every_command() -> None:
     rows = re.findall(r"^\| `agent-eval ([\w-]+)", TEXTS[ROOT / "README.md"], re.MULTILINE)
     assert sorted(rows) == sorted(COMMANDS)
-    usage = cli.command_line().format_help()
+    usage = command_line().format_help()
     assert [name for name in COMMANDS if not re.search(rf"^    {name}\b", usage, re.MULTILINE)] == []
 
 

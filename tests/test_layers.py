@@ -24,6 +24,7 @@ CORE = {
     "contracts": {"types", "actions", "outcome", "records", "errors"},
     "taxonomy": {"outcome", "errors"},
     "conditions": {"contracts", "types", "errors"},
+    "command_line": {"types", "errors"},
     "diagnosis": {"types"},
     "episode": {"contracts", "records", "types", "actions", "outcome", "errors"},
     "matrix": {"episode", "contracts", "records", "types", "outcome", "errors"},

@@ -9,7 +9,7 @@ from typing import Self
 
 import pytest
 
-from agent_eval.cli import command_line
+from agent_eval.command_line import command_line
 from agent_eval.conditions import SKINS
 from agent_eval.curriculum import CONDITIONS, HELD_OUT_TASKS, Condition, Use, lesson_weights, seeds
 from agent_eval.demonstrations import taught_instances

@@ -41,7 +41,7 @@ SHARP = 1e-3
 """The same for mlx on the embedded model, which attends sharply: mlx's exponential makes frequencies of its own, up to
 6e-7 of their value from the published. A twin that turns by these is held to twice ``EQUAL``."""
 ROUNDING = 1.0
-"""Most (nats) that rounding every activation to 8 bits may move a log-probability; a wrong formula moves some by more."""
+"""Most (nats) that rounding every activation to 8 bits may move a log-probability; a wrong formula moves more."""
 WORSE = 2.0
 """Most that our bf16 may lie further from float32 than the peer's does, as a ratio of root mean squares: both round, at
 different places, and which places are the better ones differs with the machine's instructions."""

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from agent_eval.cli import command_line
+from agent_eval.command_line import command_line
 from agent_eval.spark_backend.quant.formats import Awq, CpuInt4, Gptq
 from agent_eval.spark_backend.quant.formats.format import Format
 from agent_eval.spark_backend.quant.name import parse_build
