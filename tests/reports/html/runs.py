@@ -69,6 +69,7 @@ PARTING: dict[str, tuple[Sequence[int | str], Sequence[int | str], int | None]] 
     "Third": ([1, 2, 3, 4, 5], [1, 2, 7, 4, 5], 2),
     "Shorter": ([1, 2, 3, 4], [1, 2], 2),
     "Longer": ([1], [1, 2, 3], 1),
+    "Detour": ([1, 2, 3, 4, 5], [1, 9, 8, 2, 3, 4, 5], 1),
     "NoCall": ([1, "hello", 3], [1, "hello", "bye"], 2),
 }
 """Task to what bf16 did, what w4a8 did, and the first step, from 0, at which they differ."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import random
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -268,7 +269,7 @@ def test_free_text_finds_words_in_screens_and_replies(open_page: Open) -> None:
     page.fill("#filter-text", "do longer")
     assert names(page) == ["bf16/Longer/0", "w4a8/Longer/0"]
     page.fill("#filter-text", "nothing like it")
-    assert page.inner_text("#count") == "0 of 12 episodes"
+    assert page.inner_text("#count") == "0 of 14 episodes"
     page.select_option("#filter-against", "same actions")
     page.fill("#filter-text", "")
     assert names(page) == ["w4a8/Same/0"]
@@ -364,7 +365,7 @@ def test_an_episode_that_is_not_there_is_said_not_to_be(open_page: Open) -> None
 @pytest.mark.parametrize("task", PARTING)
 def test_the_first_difference_is_marked_where_it_is(open_page: Open, task: str) -> None:
     one, other, first = PARTING[task]
-    opened = open_page("parting", f"#compare=w4a8/{task}/0&step=1")
+    opened = open_page("parting", f"#compare=w4a8/{task}/0&row=1")
     page = opened.page
     rows = page.query_selector_all("#view-compare .rows li")
     assert len(rows) == max(len(one), len(other))
@@ -376,12 +377,12 @@ def test_the_first_difference_is_marked_where_it_is(open_page: Open, task: str) 
     assert marked == [first]
     assert all("same" in row.inner_text() for row in rows[:first])
     page.click("#to-difference")
-    assert opened.at == f"#compare=w4a8/{task}/0&with=bf16&step={first + 1}"
+    assert opened.at == f"#compare=w4a8/{task}/0&with=bf16&row={first + 1}"
     assert page.inner_text("#h-both") == f"Step {first + 1}: the first difference"
     opened.keys("k", "d")
-    assert opened.at.endswith(f"&step={first + 1}")
+    assert opened.at.endswith(f"&row={first + 1}")
     sides = page.query_selector_all("#both .side")
-    assert [side.query_selector("h3").inner_text() for side in sides] == ["bf16", "w4a8"]
+    assert [side.query_selector("h3 .build").inner_text() for side in sides] == ["bf16", "w4a8"]
     for side, indices in zip(sides, (one, other), strict=True):
         if first < len(indices):
             assert f"[{indices[first]}] Row {indices[first]} (row)" in side.inner_text()
@@ -393,6 +394,47 @@ def test_side_by_side_opens_at_the_first_difference(open_page: Open) -> None:
     opened = open_page("parting", "#compare=w4a8/Third/0")
     assert opened.page.inner_text("#h-both") == "Step 3: the first difference"
     assert lines(opened.page, "#both .only") == ["[3] Row 3 (row)", "[7] Row 7 (row)"]
+
+
+def test_behind_a_detour_the_same_actions_stand_side_by_side_again(open_page: Open) -> None:
+    opened = open_page("parting", "#compare=w4a8/Detour/0&row=5")
+    page = opened.page
+    rows = [row.inner_text().split("\n") for row in page.query_selector_all("#view-compare .rows li")]
+    assert [row[0] for row in rows] == ["1", "2", "3", "4", "3 · 5", "4 · 6", "5 · 7"]
+    assert [row[1] for row in rows] == ["same", "first difference", "differs", "differs", *["same, same phone"] * 3]
+    assert all("no such step" in " ".join(row) for row in rows[2:4])
+    assert page.inner_text("#h-both") == "Step 3 · 5, the same action"
+    assert [each.inner_text() for each in page.query_selector_all("#both h3:first-child")][:1] == ["bf16 step 3"]
+    opened.keys("k")
+    assert "It takes no such step here" in page.inner_text("#both .side:first-child")
+    opened.keys("j", "c")
+    assert opened.at == "#episode=w4a8/Detour/0&step=5"
+
+
+def longest_common(one: Sequence[int], other: Sequence[int]) -> int:
+    """Return the length of the longest common subsequence, by its definition."""
+    if not one or not other:
+        return 0
+    if one[0] == other[0]:
+        return 1 + longest_common(one[1:], other[1:])
+    return max(longest_common(one[1:], other), longest_common(one, other[1:]))
+
+
+def test_rows_hold_every_step_once_and_as_many_meet_as_can(open_page: Open) -> None:
+    page, rng = open_page("parting").page, random.Random("rows")
+    for _ in range(200):
+        one, other = ([rng.randrange(4) for _ in range(rng.randrange(9))] for _ in range(2))
+        rows = page.evaluate(
+            "both => { const [left, right] = both.map(all => ({ steps: all.map(action => ({ action, target: 0 })) }));"
+            " return alignedRows(left, right, firstDifference(left, right)) }",
+            [one, other],
+        )
+        for side, steps in enumerate((one, other)):
+            assert [row[side] for row in rows if row[side] is not None] == list(range(len(steps)))
+        assert [None, None] not in rows
+        first = next((i for i, row in enumerate(rows) if None in row or one[row[0]] != other[row[1]]), len(rows))
+        met = [row for row in rows[first + 1 :] if None not in row and one[row[0]] == other[row[1]]]
+        assert len(met) == longest_common(one[first + 1 :], other[first + 1 :])
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -423,9 +465,9 @@ def test_a_person_gets_everywhere_with_keys(open_page: Open) -> None:
     opened.keys("n", "n", "c")
     assert opened.at == "#compare=w4a8/Third/0&with=bf16"
     opened.keys("j", "j", "j")
-    assert opened.at.endswith("&step=5")
+    assert opened.at.endswith("&row=5")
     opened.keys("d")
-    assert opened.at.endswith("&step=3")
+    assert opened.at.endswith("&row=3")
     opened.keys("c")
     assert opened.at == "#episode=w4a8/Third/0&step=3"
     opened.keys("Escape")

@@ -51,9 +51,9 @@ const KEYS = {
     c: () => document.querySelector("#view-episode .compare")?.click(),
   },
   compare: {
-    next: () => beside.left && showBeside(beside.step + 1),
-    previous: () => beside.left && showBeside(beside.step - 1),
-    c: () => beside.asked && (location.hash = episodeLink(beside.asked, beside.step)),
+    next: () => beside.left && showBeside(beside.row + 1),
+    previous: () => beside.left && showBeside(beside.row - 1),
+    c: () => beside.asked && (location.hash = episodeLink(beside.asked, askedStep())),
     d: () => beside.left && beside.first >= 0 && showBeside(beside.first),
   },
 };

@@ -23,9 +23,9 @@ function fragment(view, choices = {}) {
 
 const episodeLink = (episode, step = 0) => "#" + `episode=${named(episode.id)}` + (step ? `&step=${step + 1}` : "");
 
-/** Return a link to two episodes side by side; without a step it leads to the first difference. */
-function compareLink(episode, other, step = null) {
-  return `#compare=${named(episode.id)}&with=${named(other.build)}` + (step === null ? "" : `&step=${step + 1}`);
+/** Return a link to two episodes side by side; without a row it leads to the first difference. */
+function compareLink(episode, other, row = null) {
+  return `#compare=${named(episode.id)}&with=${named(other.build)}` + (row === null ? "" : `&row=${row + 1}`);
 }
 
 /** Read the address's fragment: its parts by name, the first of them naming the view. */

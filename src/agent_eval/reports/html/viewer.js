@@ -93,7 +93,7 @@ function openEpisode(values) {
     return;
   }
   viewer.episode = episode;
-  viewer.step = stepIn(values, episode.steps.length, 0);
+  viewer.step = placeIn(values, "step", episode.steps.length, 0);
   const story = episode.story;
   fill(view,
     h("h1", { tabindex: -1 }, said(episode.id)),
@@ -125,10 +125,10 @@ function openEpisode(values) {
 
 const missingEpisode = (id) => h("h1", { tabindex: -1 }, "No such episode in this run: ", said(id ?? ""));
 
-/** Return the step that an address names, from 0, within what there is; where it names none, another one. */
-function stepIn(values, steps, otherwise) {
-  const wanted = Number.parseInt(values.get("step"), 10) - 1;
-  return Math.max(0, Math.min(Number.isFinite(wanted) ? wanted : otherwise, steps - 1));
+/** Return the step, or row, that an address names, from 0, within what there is; where it names none, another one. */
+function placeIn(values, name, places, otherwise) {
+  const wanted = Number.parseInt(values.get(name), 10) - 1;
+  return Math.max(0, Math.min(Number.isFinite(wanted) ? wanted : otherwise, places - 1));
 }
 
 function showStep(place) {
