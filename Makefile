@@ -11,13 +11,16 @@ VLLM := $(VENV)-vllm
 VLLM_REQUIREMENTS := src/agent_eval/spark_backend/vllm/requirements.txt
 NATIVE := hatch_build.py $(wildcard src/agent_eval/spark_backend/kernels/native/*)
 
+# workers that `make test` runs the tests in: as many as there are cores, each some 1.5 GB; 0 for none
+JOBS ?= auto
+
 .PHONY: run test nano vllm test-vllm peers parity parity-mlx parity-vllm check wheel kernels clean
 
 run: $(READY)
 	$(VENV)/bin/agent-eval run --builds bf16,w4a16,w4a8
 
 test: $(PEERS)
-	$(VENV)/bin/python -m pytest
+	$(VENV)/bin/python -m pytest --numprocesses=$(JOBS) --maxprocesses=4 --dist=worksteal
 
 # trains the embedded model and scores it, in an hour or two on two cores; repeated, it goes on where it was
 nano: $(READY)

@@ -6,7 +6,9 @@ draws new ones: for looking for trouble, not for deciding whether a change may l
 
 from __future__ import annotations
 
+import gc
 import os
+import signal
 from collections.abc import Iterator
 
 import pytest
@@ -15,6 +17,19 @@ from hypothesis import settings
 settings.register_profile("repeatable", derandomize=True, deadline=None)
 settings.register_profile("explore", deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
+
+
+def pytest_collection_finish() -> None:
+    """Keep what is there for good, libraries and tests, out of what every later collection of garbage goes through."""
+    gc.freeze()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def interrupts_arrive() -> Iterator[None]:
+    """Take SIGINT, as some tests send it: a shell starts what it runs in the background deaf to it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture(scope="session", autouse=True)
