@@ -101,7 +101,7 @@ def score(
     kinds = {name: TaskKind(task.tier, "already_true" in task.traits) for name, task in TASKS.items()}
     scores = scores_of(played, kinds, plan_seed)
     try:
-        write_atomically(folder / SCORES, scores.text())
+        write_atomically(folder / SCORES, scores.as_json())
         write_atomically(folder / MODEL_CARD, card_text(folder))
     except OSError as error:
         raise OperatorError(

@@ -84,7 +84,7 @@ def test_only_the_last_attempt_of_an_episode_counts() -> None:
 
 def test_scores_are_read_back_as_they_were_written(tmp_path: Path) -> None:
     file = tmp_path / "scores.json"
-    file.write_text(scores().text(), encoding="utf-8")
+    file.write_text(scores().as_json(), encoding="utf-8")
     assert ScoreRecord.read(file) == scores()
 
 
@@ -92,7 +92,7 @@ def test_scores_are_read_back_as_they_were_written(tmp_path: Path) -> None:
 def test_a_file_that_holds_no_scores_is_refused_with_what_writes_them(tmp_path: Path, text: str) -> None:
     file = tmp_path / "scores.json"
     file.write_text(text, encoding="utf-8")
-    with pytest.raises(OperatorError, match="holds no scores") as caught:
+    with pytest.raises(OperatorError, match="is no record of scores") as caught:
         ScoreRecord.read(file)
     assert "agent-eval score" in caught.value.hint
     with pytest.raises(OperatorError, match="cannot be read"):

@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Literal, Self
+from typing import ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict
-
-from agent_eval.reports.record_file import read_record, write_record
+from agent_eval.reports.record_file import FileRecord, RecordPart
 from agent_eval.types import MachineProbe
 
 
-class _Record(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
-
-
-class Timed(_Record):
+class Timed(RecordPart):
     """Tokens computed in some time, once or a few times in a row."""
 
     tokens: int
     seconds: float
 
 
-class PartRecord(_Record):
+class PartRecord(RecordPart):
     """One part of a build in memory, by arithmetic. Sizes are bytes."""
 
     part: str
@@ -31,7 +24,7 @@ class PartRecord(_Record):
     read_per_token: int
 
 
-class HeadRecord(_Record):
+class HeadRecord(RecordPart):
     """The last product of a token, over the whole vocabulary."""
 
     bits: float
@@ -42,7 +35,7 @@ class HeadRecord(_Record):
     """It was left as it is while the projections were quantised."""
 
 
-class LoadRecord(_Record):
+class LoadRecord(RecordPart):
     """One start of a build in a process of its own. Wall-clock seconds."""
 
     resident: float | None
@@ -53,7 +46,7 @@ class LoadRecord(_Record):
     """From there until a first token, which also reads what is only mapped."""
 
 
-class MemoryRecord(_Record):
+class MemoryRecord(RecordPart):
     """Memory of a build's process, bytes. Anonymous unless said otherwise."""
 
     before: int
@@ -69,7 +62,7 @@ class MemoryRecord(_Record):
     back."""
 
 
-class ArmRecord(_Record):
+class ArmRecord(RecordPart):
     """One build of a bench, or the first build once more."""
 
     build: str
@@ -99,7 +92,7 @@ class ArmRecord(_Record):
     """The same."""
 
 
-class Disturbance(_Record):
+class Disturbance(RecordPart):
     """What others did to this machine during one pass."""
 
     foreign_cores: float
@@ -108,8 +101,11 @@ class Disturbance(_Record):
     """Share of the machine's processor time that a hypervisor gave away."""
 
 
-class BenchRecord(_Record):
+class BenchRecord(FileRecord):
     """One bench."""
+
+    called: ClassVar[str] = "record of a bench"
+    written_by: ClassVar[str] = "`agent-eval bench --json FILE`"
 
     schema_version: Literal[1] = 1
     created: str
@@ -140,26 +136,3 @@ class BenchRecord(_Record):
     """Load average of the last minute before anything was started."""
     load_after: float | None
     arms: tuple[ArmRecord, ...]
-
-    def write(self, path: Path) -> None:
-        """Write the record.
-
-        Raises:
-            OperatorError: the file cannot be written.
-        """
-        write_record(self, path, hint="name a file in a folder that is there")
-
-    @classmethod
-    def read(cls, path: Path) -> Self:
-        """Read a record.
-
-        Raises:
-            OperatorError: the file cannot be read, or is none of this version.
-        """
-        return read_record(
-            cls,
-            path,
-            hint="name a file that --json wrote",
-            otherwise="is no record of a bench",
-            expected="what --json wrote",
-        )

@@ -6,12 +6,11 @@ on.
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Annotated, ClassVar, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict
+from pydantic import AfterValidator
 
-from agent_eval.reports.record_file import read_record, write_record
+from agent_eval.reports.record_file import FileRecord, RecordPart
 from agent_eval.types import MachineProbe
 
 
@@ -32,15 +31,11 @@ ActionKind = Literal["same", "other argument", "other tool", "declared", "malfor
 declares and the reference does not. ``malformed``: its reply is no call and the reference's is."""
 
 
-class _Record(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
-
-
 # ----------------------------------------------------------------------------------------------------------------------
 # the episodes of the reference
 
 
-class ReferenceEpisode(_Record):
+class ReferenceEpisode(RecordPart):
     """The replies of the reference in one episode, one behind the other."""
 
     episode: str
@@ -54,7 +49,7 @@ class ReferenceEpisode(_Record):
     """Per token, with the reference."""
 
 
-class DecisionRecord(_Record):
+class DecisionRecord(RecordPart):
     """The choice between stopping and going on, behind the reference's thought, where the goal first held."""
 
     step: int
@@ -72,7 +67,7 @@ class DecisionRecord(_Record):
     """Tool that the build itself would call there, its own thought included; None where it was not asked."""
 
 
-class ActionRecord(_Record):
+class ActionRecord(RecordPart):
     """What a build would do at one step of an episode of the reference."""
 
     step: int
@@ -83,7 +78,7 @@ class ActionRecord(_Record):
     build: str = ""
 
 
-class FollowedEpisode(_Record):
+class FollowedEpisode(RecordPart):
     """One episode of the reference, followed by a build."""
 
     episode: str
@@ -103,7 +98,7 @@ class FollowedEpisode(_Record):
 # texts
 
 
-class TextRecord(_Record):
+class TextRecord(RecordPart):
     """A text in windows, each read from an empty memory; the first token of a window is not predicted."""
 
     source: str
@@ -118,7 +113,7 @@ class TextRecord(_Record):
     """Per window: the sum over its predicted tokens, with the reference."""
 
 
-class ReadWindow(_Record):
+class ReadWindow(RecordPart):
     """One window, read by a build."""
 
     kl: Numbers
@@ -133,7 +128,7 @@ class ReadWindow(_Record):
 # greedy continuations
 
 
-class PartingRecord(_Record):
+class PartingRecord(RecordPart):
     """Where two continuations differ for the first time. Probabilities are at that place."""
 
     reference_token: str
@@ -145,7 +140,7 @@ class PartingRecord(_Record):
     build_of_build: Number
 
 
-class CompletionRecord(_Record):
+class CompletionRecord(RecordPart):
     """One prompt, continued greedily."""
 
     prompt: str
@@ -166,7 +161,7 @@ class CompletionRecord(_Record):
 # what the run itself shows
 
 
-class DivergenceRecord(_Record):
+class DivergenceRecord(RecordPart):
     """One instance that both played for themselves."""
 
     instance: str
@@ -179,7 +174,7 @@ class DivergenceRecord(_Record):
 # ----------------------------------------------------------------------------------------------------------------------
 
 
-class BuildFidelity(_Record):
+class BuildFidelity(RecordPart):
     """Everything about one build."""
 
     build: str
@@ -193,8 +188,12 @@ class BuildFidelity(_Record):
     """Empty where the run does not have the build."""
 
 
-class FidelityRecord(_Record):
+class FidelityRecord(FileRecord):
     """Builds beside their reference."""
+
+    called: ClassVar[str] = "record of a fidelity measurement"
+    written_by: ClassVar[str] = "`agent-eval fidelity RUN --json FILE`"
+    indent: ClassVar[int | None] = None
 
     schema_version: Literal[1] = 1
     created: str
@@ -225,26 +224,3 @@ class FidelityRecord(_Record):
     new_tokens: int
     """Most tokens of a greedy continuation."""
     builds: tuple[BuildFidelity, ...]
-
-    def write(self, path: Path) -> None:
-        """Write the record.
-
-        Raises:
-            OperatorError: the file cannot be written.
-        """
-        write_record(self, path, hint="name a file in a folder that is there", indent=None)
-
-    @classmethod
-    def read(cls, path: Path) -> Self:
-        """Read a record.
-
-        Raises:
-            OperatorError: the file cannot be read, or is none of this version.
-        """
-        return read_record(
-            cls,
-            path,
-            hint="name a file that --json wrote",
-            otherwise="is no record of a fidelity measurement",
-            expected="what `agent-eval fidelity RUN --json FILE` wrote",
-        )

@@ -6,21 +6,19 @@ decision table and no standings; nothing reads it any more.
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Literal, Self
+from typing import ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict
-
-from agent_eval.reports.record_file import read_record, write_record
+from agent_eval.reports.record_file import FileRecord
 from agent_eval.types import Evidence, MachineProbe, Priority, Recommendation
 
 RECOMMENDATION_NAME = "recommendation.json"
 
 
-class RecommendationRecord(BaseModel):
+class RecommendationRecord(FileRecord):
     """One recommendation."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    called: ClassVar[str] = "recommendation"
+    written_by: ClassVar[str] = "`agent-eval recommend`"
 
     schema_version: Literal[2] = 2
     agent_eval: str
@@ -38,26 +36,3 @@ class RecommendationRecord(BaseModel):
     recommendation: Recommendation
     evidence: Evidence | None
     """None where no run was named: then the recommendation is what the decision table leads one to expect."""
-
-    def write(self, path: Path) -> None:
-        """Write the record.
-
-        Raises:
-            OperatorError: the file cannot be written.
-        """
-        write_record(self, path, hint="name a file in a folder that is there with --json")
-
-    @classmethod
-    def read(cls, path: Path) -> Self:
-        """Read a record.
-
-        Raises:
-            OperatorError: the file cannot be read, or is none of this version.
-        """
-        return read_record(
-            cls,
-            path,
-            hint="name a file that `agent-eval recommend` wrote",
-            otherwise="is no recommendation",
-            expected="what `agent-eval recommend` wrote",
-        )

@@ -3,54 +3,62 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TypeVar
+from typing import ClassVar, Self
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from agent_eval.errors import OperatorError
 
-Record = TypeVar("Record", bound=BaseModel)
+
+class RecordPart(BaseModel):
+    """What a record consists of: nothing in it changes, and nothing unknown stands in it."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
 
-def write_record(record: BaseModel, path: Path, *, hint: str, indent: int | None = 2) -> None:
-    """Write a record.
+class FileRecord(RecordPart):
+    """A record that is a file of its own. Its field ``schema_version`` has one value."""
 
-    Args:
-        record: Which.
-        path: The file.
-        hint: What to do where it cannot be written.
-        indent: Columns; None for one line, where nobody reads thousands of numbers.
+    called: ClassVar[str]
+    """What it is, such as ``record of a bench``."""
+    written_by: ClassVar[str]
+    """The command that writes it."""
+    indent: ClassVar[int | None] = 2
+    """Columns; None for one line, where nobody reads thousands of numbers."""
 
-    Raises:
-        OperatorError: the file cannot be written.
-    """
-    try:
-        path.write_text(record.model_dump_json(indent=indent) + "\n", encoding="utf-8")
-    except OSError as error:
-        raise OperatorError(f"{path} cannot be written: {error.strerror}", hint=hint) from None
+    def as_json(self) -> str:
+        """Return the contents of the file."""
+        return self.model_dump_json(indent=self.indent) + "\n"
 
+    def write(self, path: Path) -> None:
+        """Write the record.
 
-def read_record(kind: type[Record], path: Path, *, hint: str, otherwise: str, expected: str) -> Record:
-    """Read a record.
+        Raises:
+            OperatorError: the file cannot be written.
+        """
+        try:
+            path.write_text(self.as_json(), encoding="utf-8")
+        except OSError as error:
+            hint = "name a file in a folder that is there"
+            raise OperatorError(f"{path} cannot be written: {error.strerror}", hint=hint) from None
 
-    Args:
-        kind: Which.
-        path: The file.
-        hint: What to do where it cannot be read.
-        otherwise: What a file of something else is, such as ``holds no scores``.
-        expected: What the file should have been.
+    @classmethod
+    def read(cls, path: Path) -> Self:
+        """Read a record.
 
-    Raises:
-        OperatorError: the file cannot be read, or is none of this version.
-    """
-    try:
-        return kind.model_validate_json(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise OperatorError(f"{path} cannot be read: {error}", hint=hint) from None
-    except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, first["loc"]))
-        raise OperatorError(
-            f"{path} {otherwise}: {where or 'the file'}: {first['msg']}",
-            hint=f"expected {expected}, with schema_version {kind.model_fields['schema_version'].default}",
-        ) from None
+        Raises:
+            OperatorError: the file cannot be read, or is none of this version.
+        """
+        try:
+            return cls.model_validate_json(path.read_text(encoding="utf-8"))
+        except (OSError, UnicodeDecodeError) as error:
+            hint = f"name a file that {cls.written_by} wrote"
+            raise OperatorError(f"{path} cannot be read: {error}", hint=hint) from None
+        except ValidationError as error:
+            first = error.errors()[0]
+            where = ".".join(map(str, first["loc"]))
+            version = cls.model_fields["schema_version"].default
+            raise OperatorError(
+                f"{path} is no {cls.called}: {where or 'the file'}: {first['msg']}",
+                hint=f"expected what {cls.written_by} writes, with schema_version {version}",
+            ) from None

@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Literal, Self
-
-from pydantic import BaseModel, ConfigDict
+from typing import ClassVar, Literal
 
 from agent_eval.outcome import Label
-from agent_eval.reports.record_file import read_record
+from agent_eval.reports.record_file import FileRecord, RecordPart
 from agent_eval.reports.summary import RateName
 from agent_eval.types import Interval, MachineProbe, Verdict
 
 
-class _Record(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
-
-
-class BuildScores(_Record):
+class BuildScores(RecordPart):
     """What the episodes of one build say under one condition. Shares are Wilson 95 %; None where nothing is counted."""
 
     build: str
@@ -38,7 +31,7 @@ class BuildScores(_Record):
     """Passed without leaving the goal, among the judged episodes of tasks whose goal holds at the start."""
 
 
-class PairScores(_Record):
+class PairScores(RecordPart):
     """One build against the reference, on the instances that were judged with both."""
 
     build: str
@@ -54,7 +47,7 @@ class PairScores(_Record):
     verdict: Verdict
 
 
-class ConditionScores(_Record):
+class ConditionScores(RecordPart):
     """One condition: what was drawn, and what became of it."""
 
     name: str
@@ -68,8 +61,12 @@ class ConditionScores(_Record):
     pairs: tuple[PairScores, ...]
 
 
-class ScoreRecord(_Record):
+class ScoreRecord(FileRecord):
     """Every condition."""
+
+    called: ClassVar[str] = "record of scores"
+    written_by: ClassVar[str] = "`agent-eval score`"
+    indent: ClassVar[int | None] = 1
 
     schema_version: Literal[1] = 1
     created: str
@@ -89,22 +86,3 @@ class ScoreRecord(_Record):
     build_notes: dict[str, str]
     """Per build: what is quantised, how, and which kernel serves it."""
     conditions: tuple[ConditionScores, ...]
-
-    def text(self) -> str:
-        """Return the contents of the file."""
-        return self.model_dump_json(indent=1) + "\n"
-
-    @classmethod
-    def read(cls, path: Path) -> Self:
-        """Read a record.
-
-        Raises:
-            OperatorError: the file cannot be read, or is none of this version.
-        """
-        return read_record(
-            cls,
-            path,
-            hint="`agent-eval score` writes it",
-            otherwise="holds no scores",
-            expected="what `agent-eval score` writes",
-        )
