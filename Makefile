@@ -11,8 +11,9 @@ VLLM := $(VENV)-vllm
 VLLM_REQUIREMENTS := src/agent_eval/spark_backend/vllm/requirements.txt
 NATIVE := hatch_build.py $(wildcard src/agent_eval/spark_backend/kernels/native/*)
 
-# workers that `make test` runs the tests in: as many as there are cores, each some 1.5 GB; 0 for none
+# workers that tests run in: as many as there are cores, each of some 1.5 GB; 0 for none
 JOBS ?= auto
+WORKERS := --numprocesses=$(JOBS) --maxprocesses=4 --dist=worksteal
 
 .PHONY: run test nano vllm test-vllm peers parity parity-mlx parity-vllm check wheel kernels clean
 
@@ -20,7 +21,7 @@ run: $(READY)
 	$(VENV)/bin/agent-eval run --builds bf16,w4a16,w4a8
 
 test: $(PEERS)
-	$(VENV)/bin/python -m pytest --numprocesses=$(JOBS) --maxprocesses=4 --dist=worksteal
+	$(VENV)/bin/python -m pytest $(WORKERS)
 
 # trains the embedded model and scores it, in an hour or two on two cores; repeated, it goes on where it was
 nano: $(READY)
@@ -31,7 +32,7 @@ vllm: $(VLLM)/.ready
 
 # the tests that `make test` skips for want of vLLM
 test-vllm: $(VLLM)/.ready
-	$(VLLM)/bin/python -m pytest -m vllm
+	$(VLLM)/bin/python -m pytest -m vllm $(WORKERS)
 
 # other people's clients (docs/peers.md); the main job does without them
 peers: $(PEERS)
