@@ -401,7 +401,7 @@ def test_behind_a_detour_the_same_actions_stand_side_by_side_again(open_page: Op
     page = opened.page
     rows = [row.inner_text().split("\n") for row in page.query_selector_all("#view-compare .rows li")]
     assert [row[0] for row in rows] == ["1", "2", "3", "4", "3 · 5", "4 · 6", "5 · 7"]
-    assert [row[1] for row in rows] == ["same", "first difference", "differs", "differs", *["same, same phone"] * 3]
+    assert [row[1] for row in rows] == ["same", "first difference", "alone", "alone", *["same, same phone"] * 3]
     assert all("no such step" in " ".join(row) for row in rows[2:4])
     assert page.inner_text("#h-both") == "Step 3 · 5, the same action"
     assert [each.inner_text() for each in page.query_selector_all("#both h3:first-child")][:1] == ["bf16 step 3"]

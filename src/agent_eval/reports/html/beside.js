@@ -89,7 +89,8 @@ const stepsOf = ([one, two]) => [beside.left.steps[one], beside.right.steps[two]
 function sign(place) {
   const [one, two] = stepsOf(beside.rows[place]);
   if (place === beside.first) return h("span", { class: "tag bad" }, "first difference");
-  if (one?.action !== two?.action) return h("span", { class: "tag" }, "differs");
+  if (!one || !two) return h("span", { class: "tag" }, "alone");
+  if (one.action !== two.action) return h("span", { class: "tag" }, "differs");
   const met = beside.first >= 0 && place > beside.first && one.snapshot === two.snapshot;
   return h("span", { class: "tag faint" }, met ? "same, same phone" : "same");
 }
