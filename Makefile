@@ -11,9 +11,10 @@ VLLM := $(VENV)-vllm
 VLLM_REQUIREMENTS := src/agent_eval/spark_backend/vllm/requirements.txt
 NATIVE := hatch_build.py $(wildcard src/agent_eval/spark_backend/kernels/native/*)
 
-# workers that tests run in: as many as there are cores, each of some 1.5 GB; 0 for none
+# workers that tests run in: as many as there are cores, each of some 1.5 GB; 0 for none. The tests of a file stay
+# together and in their order: some go on with the phone, or look back on what those before them did
 JOBS ?= auto
-WORKERS := --numprocesses=$(JOBS) --maxprocesses=4 --dist=worksteal
+WORKERS := --numprocesses=$(JOBS) --maxprocesses=4 --dist=loadfile
 
 .PHONY: run test nano vllm test-vllm peers parity parity-mlx parity-vllm check wheel kernels clean
 
