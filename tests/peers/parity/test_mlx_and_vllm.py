@@ -284,7 +284,7 @@ def test_the_authors_model_and_ours_part_in_bf16_in_vllm_only_at_near_ties(
         if parted is not None:
             exact = stepped(case.folder, "fp32", prompt, told, compiled=False)
             noise = max(apart_until(parted, rows[f"steps_{i}"], exact) for rows in (authors, own))
-            gap = abs(exact[parted.at, parted.ours] - exact[parted.at, parted.theirs])
+            gap = float(abs(exact[parted.at, parted.ours] - exact[parted.at, parted.theirs]))
             record_property(f"prompt {i}, parted at {parted.at} by", gap)
             assert gap <= 2 * noise < 2 * ROUNDING
 
@@ -354,7 +354,7 @@ def test_bf16_rounds_no_worse_than_theirs_and_parts_only_where_that_can_decide(
         bf16.engine.begin()
         parted = parting(greedy(bf16, prompt), told)
         if parted is not None:
-            gap = abs(exact[parted.at, parted.ours] - exact[parted.at, parted.theirs])
+            gap = float(abs(exact[parted.at, parted.ours] - exact[parted.at, parted.theirs]))
             record_property(f"prompt {i}, parted at {parted.at} by", gap)
             assert gap <= 2 * noise
 
