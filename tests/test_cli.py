@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import re
@@ -16,8 +17,8 @@ from pathlib import Path
 import pytest
 
 from agent_eval.agent import adb
-from agent_eval.cli import main
-from agent_eval.command_line import FORMATS
+from agent_eval.cli import _COMMANDS, main
+from agent_eval.command_line import FORMATS, command_line
 from agent_eval.device_sim import Phone
 from agent_eval.device_sim.serve import ServedPhone
 from agent_eval.records import EPISODES_NAME, RunFolder
@@ -95,6 +96,11 @@ def test_a_process_that_hashes_otherwise_gives_the_same_records(
     environment = {**os.environ, "PYTHONHASHSEED": "7", "TZ": "Asia/Tokyo"}
     subprocess.run(command, env=environment, capture_output=True, check=True)
     assert untimed(tmp_path / "other") == untimed(finished)
+
+
+def test_every_command_of_the_grammar_has_a_function_and_no_other() -> None:
+    (commands,) = (each for each in command_line()._actions if isinstance(each, argparse._SubParsersAction))
+    assert set(commands.choices) == set(_COMMANDS)
 
 
 def test_repeating_a_finished_command_records_nothing_more(checkpoint: Path, finished: Path) -> None:

@@ -39,7 +39,7 @@ class FileRecord(RecordPart):
         try:
             path.write_text(self.as_json(), encoding="utf-8")
         except OSError as error:
-            hint = "name a file in a folder that is there"
+            hint = "name a file in a folder that is there with --json"
             raise OperatorError(f"{path} cannot be written: {error.strerror}", hint=hint) from None
 
     @classmethod
